@@ -15,6 +15,7 @@ _EXTRAS: Final = {
     "pandas": "spark",
     "typer": "cli",
     "rich": "cli",
+    "prometheus_client": "http",
     "psycopg": "postgres",
     "duckdb": "bench",
     "matplotlib": "figures",

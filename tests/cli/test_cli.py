@@ -112,7 +112,7 @@ eddyline.errors.DataError: column 'x' is bad
 
 def test_keep_rates_are_passed_to_the_job(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[Job] = []
-    monkeypatch.setattr("eddyline.cli.starting.starting_spark", nullcontext)
+    monkeypatch.setattr("eddyline.cli.starting.starting_spark", lambda *_: nullcontext())
     monkeypatch.setattr("eddyline.cli.job.run_job", lambda job, view, spark: jobs.append(job))
     run = CliRunner().invoke(app, ["run", str(script), "--keep", "a=0.5", "--keep", "b = 1"])
     assert run.exit_code == 0, run.output
@@ -121,7 +121,7 @@ def test_keep_rates_are_passed_to_the_job(script: Path, monkeypatch: pytest.Monk
 
 def test_options_are_set_by_one_flag(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[Job] = []
-    monkeypatch.setattr("eddyline.cli.starting.starting_spark", nullcontext)
+    monkeypatch.setattr("eddyline.cli.starting.starting_spark", lambda *_: nullcontext())
     monkeypatch.setattr("eddyline.cli.job.run_job", lambda job, view, spark: jobs.append(job))
     flags = ["--capacity", "2", "--set", "schedule=swf", "--set", "CHUNK_ROWS = 7", "--set"]
     more = ["set_aside_after=NULL", "--set", "latency=250 ms"]

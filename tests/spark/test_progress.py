@@ -13,7 +13,7 @@ from eddyline.spark.progress_tracker import ProgressTracker
 
 def report(shard: int, out: dict[str, int], **more: Any) -> dict[str, Any]:
     counts = {"rows": {f"s{shard}": 1}, "arrived": {}, "late": {}, "bad": {}, "dropped": {}}
-    fixed = {"shard": shard, "clock_us": 7, "restore_seconds": None, "keys": ()}
+    fixed = {"shard": shard, "clock_us": 7, "restore_seconds": None, "keys": (), "now_us": 0}
     groups = [{"waiting": shard}, {"waiting": 2 * shard}]
     dealt = {"layout": "by k", "cell": shard, "received": {f"s{shard}": shard + 1}}
     return {**fixed, **dealt, "groups": groups, "out": out, **counts, **more}

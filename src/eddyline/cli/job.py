@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -9,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pyspark.errors import StreamingQueryException
 
@@ -23,8 +25,13 @@ from eddyline.spark.root_cause import root_cause
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
 from eddyline.spark.supervisor import NEVER, Restart
+from eddyline.version import VERSION
+
+if TYPE_CHECKING:
+    from eddyline.spark.http_server import HttpServer
 
 _REFRESH_S: Final = 0.2
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,7 @@ class Job:
         shards, max_shards, restart: as of ``Session``.
         settings: options and strategy of the ``Session``.
         drop: queries to drop before the first batch.
+        http: serves health and metrics of the job; None: nothing does.
     """
 
     script: Path
@@ -48,6 +56,7 @@ class Job:
     settings: Settings = DEFAULT_SETTINGS
     drop: tuple[str, ...] = ()
     restart: Restart = NEVER
+    http: HttpServer | None = None
 
 
 def run_job(job: Job, view: JobView, spark: StartingSpark) -> None:
@@ -57,6 +66,7 @@ def run_job(job: Job, view: JobView, spark: StartingSpark) -> None:
         EddylineError: the script, a source or a sink is wrong.
         JobFailedError: the job failed.
     """
+    _log.info("eddyline %s begins with %s, process %d", VERSION, job.script, os.getpid())
     view.phase("checking the script")
     warm_up(runnable(job.script, job.settings), view.compiling)
     view.phase("starting Spark (some seconds)")
@@ -74,10 +84,17 @@ def run_job(job: Job, view: JobView, spark: StartingSpark) -> None:
     session.sql(read(job.script))
     view.phase("starting the job")
     run = session.start(available_now=job.once, drop=job.drop)
+    if job.http is not None:
+        job.http.serve(run)
     view.phase("running")
+    _log.info("the job runs: %d queries, checkpoint %s", len(run.queries), job.checkpoint)
     with termination_event() as terminated, ThreadPoolExecutor(1) as pool:
         _watch(run, pool.submit(_wait, run, job), view, spark.log, terminated)
         view.summary(session, run)
+        progress = run.progress()
+        rows_in, rows_out = sum(progress.rows_in.values()), sum(progress.rows_out.values())
+        last = progress.batch_id
+        _log.info("the job has ended: last batch %s, %d rows in, %d out", last, rows_in, rows_out)
         session.spark.stop()
 
 
@@ -107,7 +124,7 @@ def _watch(
     except (StreamingQueryException, StateError) as e:
         if terminated.is_set():  # Spark's process may have received SIGTERM, too
             return
-        log.write_text(f"{log.read_text()}\n{e}\n")
+        _log.error("the job failed: %s", e)
         raise JobFailedError(f"the job failed: {root_cause(e)}\nfull log: {log}") from None
 
 

@@ -15,6 +15,7 @@ from eddyline.cli import failures
 from eddyline.cli.benchmarks import bench
 from eddyline.cli.checkpoints import checkpoints, rescale
 from eddyline.cli.machine import add_commands
+from eddyline.cli.serving import Address, TokenFile, TokenVariable, http_server
 
 if TYPE_CHECKING:
     from eddyline.engine.settings import Settings
@@ -143,6 +144,9 @@ def run(
         typer.Option(help="A query to drop before the first batch; may be repeated."),
     ] = None,
     restart: Restarts = 0,
+    http: Address = None,
+    http_token_env: TokenVariable = None,
+    http_token_file: TokenFile = None,
     json: Json = False,
 ) -> None:
     """Run the queries of a script as one Spark job.
@@ -150,6 +154,7 @@ def run(
     Exit codes: 0 the job has ended, or was stopped by SIGINT, or by SIGTERM after the current
     batch; 1 it failed; 2 the input is wrong.
     """
+    from eddyline.cli.job_log import log_file
     from eddyline.cli.starting import read, starting_spark
 
     if max_shards is not None and max_shards < (shards or 1):
@@ -158,7 +163,9 @@ def run(
     settings = _settings(capacity, assignments, keep) if chosen else None
     with failures.reported():
         read(file)
-    with failures.reported(), starting_spark(shards) as spark:
+        log = log_file(checkpoint)
+    serving = http_server(http, http_token_env, http_token_file)
+    with failures.reported(), serving as server, starting_spark(shards, log) as spark:
         from eddyline.cli.job import Job, run_job
         from eddyline.cli.view import make_view
         from eddyline.engine.settings import DEFAULT_SETTINGS
@@ -175,8 +182,13 @@ def run(
             settings=settings or DEFAULT_SETTINGS,
             drop=tuple(drop or ()),
             restart=Restart(limit=restart),
+            http=server,
         )
-        run_job(job, make_view(as_json=json), spark)
+        view = make_view(as_json=json)
+        view.place("log", str(log))
+        if server is not None:
+            view.place("http", server.url)
+        run_job(job, view, spark)
 
 
 def _settings(

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from eddyline.cli.job_log import logging_to
 from eddyline.errors import DataError
 from eddyline.spark.environment import starting_session
 
@@ -28,18 +29,25 @@ class StartingSpark(NamedTuple):
 
 
 @contextmanager
-def starting_spark(shards: int | None = None) -> Iterator[StartingSpark]:
-    """Start a session for a job, which runs in the block. The log is kept if the block fails.
+def starting_spark(shards: int | None = None, log: Path | None = None) -> Iterator[StartingSpark]:
+    """Start a session for a job, which runs in the block.
+
+    Args:
+        log: the file of Spark's messages; None: a temporary one, kept if the block fails.
 
     Raises:
         SetupError: there is no Java, or it is too old.
     """
     # Millions of objects live as long as the job: modules, plans. To scan them takes CPU time.
     gc.set_threshold(100_000, 50, 50)
+    if log is not None:
+        with logging_to(log), starting_session(shards, log) as session:
+            yield StartingSpark(session, log)
+        return
     with tempfile.NamedTemporaryFile(prefix="eddyline-", suffix=".log", delete=False) as file:
         log = Path(file.name)
-    with starting_session(shards, log) as session:
-        yield StartingSpark(session, log)
+    with starting_spark(shards, log) as started:
+        yield started
     log.unlink()
 
 

@@ -31,6 +31,9 @@ class JobView(Protocol):
     def phase(self, name: str) -> None:
         """Called when a phase begins."""
 
+    def place(self, what: str, where: str) -> None:
+        """Called with the address or the file of something, such as ``http``."""
+
     def compiling(self, kernel: str) -> None:
         """Called before a kernel is compiled, once per install."""
 
@@ -69,6 +72,10 @@ class TextView:
     def phase(self, name: str) -> None:
         """Print the phase."""
         self._console.print(f"[dim]{self._elapsed():6.1f} s[/dim]  {name} ...")
+
+    def place(self, what: str, where: str) -> None:
+        """Print the place."""
+        self._console.print(f"[dim]{self._elapsed():6.1f} s[/dim]  {what}: {where}", soft_wrap=True)
 
     def compiling(self, kernel: str) -> None:
         """Print the kernel; before the first one, a phase."""
@@ -190,6 +197,10 @@ class JsonView:
     def phase(self, name: str) -> None:
         """An object ``{"event": "phase"}``."""
         self._write("phase", phase=name)
+
+    def place(self, what: str, where: str) -> None:
+        """An object ``{"event": "http"}`` with the place as ``at``."""
+        self._write(what, at=where)
 
     def compiling(self, kernel: str) -> None:
         """An object ``{"event": "compiling"}``."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from eddyline.spark.delivery_times import DeliveryTimes
 from eddyline.spark.final_stage import MergedCounts
 
 _RATE_WINDOW_S: Final = 10.0
@@ -37,6 +38,7 @@ class JobProgress:
             ``EngineOptions``.
         received: by group and layout, for each cell the rows that it has received, copies included.
         split_keys: see :meth:`KeySplits.shown`.
+        delivery: times of the batches since this start.
     """
 
     batch_id: int | None = None
@@ -51,6 +53,7 @@ class JobProgress:
     waiting: Mapping[str, int] = field(default_factory=dict)
     received: Mapping[str, Sequence[int]] = field(default_factory=dict)
     split_keys: Sequence[Mapping[str, Any]] = ()
+    delivery: DeliveryTimes = field(default_factory=DeliveryTimes)
 
 
 class ProgressTracker:
@@ -72,6 +75,7 @@ class ProgressTracker:
         self._restored: dict[int, float] = {}
         self._split_keys: Sequence[Mapping[str, Any]] = ()
         self._batch_id: int | None = None
+        self._delivery = DeliveryTimes()
         self._arrivals: list[tuple[float, int]] = [(time.monotonic(), -1)]
         self._lock = threading.Lock()
 
@@ -94,8 +98,12 @@ class ProgressTracker:
                 shard = report["shard"]
                 self._shards[shard] = report
                 self._count(shard, report.pop("out"), report.pop("totals", None))
-                self._note_restore(shard, report.pop("restore_seconds"))
+                self._note_restore(shard, report["restore_seconds"])
+                report["restore_seconds"] = self._restored.get(shard)
                 report.pop("keys")
+            if reports:
+                planned_s = max(report["now_us"] for report in reports) / 1e6
+                self._delivery = self._delivery.with_batch(max(0.0, time.time() - planned_s))
             self._query_stats |= query_stats
             now = time.monotonic()
             if not known:  # the counts of a restarted job include rows before its start
@@ -121,10 +129,13 @@ class ProgressTracker:
                 self._waiting(),
                 self._cells(),
                 self._split_keys,
+                self._delivery,
             )
 
     def shards(self) -> list[dict[str, Any]]:
-        """The last report of each shard: state sizes, seconds by phase."""
+        """The last report of each shard: state sizes, seconds by phase, seconds of the last restore
+        since this start.
+        """
         with self._lock:
             return list(self._shards.values())
 

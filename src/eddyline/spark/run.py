@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from eddyline.engine.query import Query
 from eddyline.errors import StateError
+from eddyline.extras import extras_named
 from eddyline.spark.disk import disk_error
 from eddyline.spark.lease import Lease
 from eddyline.spark.mailbox import Mailbox
 from eddyline.spark.progress_tracker import JobProgress, ProgressTracker
+from eddyline.spark.root_cause import root_cause
 from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.supervisor import Supervisor
+
+if TYPE_CHECKING:
+    from eddyline.spark.http_server import HttpServer
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +60,7 @@ class Run:
         self._bounded = bounded
         self._finishing = False
         self._stopped = False
+        self._servers: list[HttpServer] = []
         self._lost: StateError | None = None  # another job has taken the lease
         self._begin(bounded)
         if lease is not None:
@@ -86,6 +92,11 @@ class Run:
         return list(self._query.recentProgress)
 
     @property
+    def queries(self) -> Mapping[str, Query]:
+        """The current queries by name. Later additions and drops have no effect on the result."""
+        return self._queries.queries
+
+    @property
     def restarts(self) -> int:
         """Number of restarts of the streaming query after failures."""
         return self._supervisor.restarts
@@ -93,6 +104,39 @@ class Run:
     def exception(self) -> StreamingQueryException | StateError | None:
         """Why the job failed; None if it did not."""
         return self._lost or (None if self.isActive else self._query.exception())
+
+    def problem(self) -> str | None:
+        """Why the job does not process rows now, in one line; None: it does."""
+        if self._finishing or (self.isActive and self._query.isActive):
+            return None
+        error = self._lost or self._query.exception()
+        if error is None:
+            return "the job has ended"
+        cause = root_cause(error)
+        return f"the job failed{', and will be restarted' if self.isActive else ''}: {cause}"
+
+    def serve_http(self, address: str = "127.0.0.1:0", *, token: str | None = None) -> HttpServer:
+        """Serve ``/healthz``, and ``/metrics`` in the text format of Prometheus, until the job
+        ends. It needs the package prometheus_client.
+
+        Args:
+            address: ``HOST:PORT``; port 0 is any free one.
+            token: what requests have to send as ``Authorization: Bearer TOKEN``. Without one only
+                a loopback address is possible.
+
+        Raises:
+            DataError: the address is none, or needs a token.
+            StateError: the job has ended, or the address cannot be used: the port may be in use.
+            SetupError: prometheus_client is not installed.
+        """
+        if not self.isActive:
+            raise StateError("the job has ended: it has no metrics any more")
+        with extras_named():
+            from eddyline.spark.http_server import HttpServer
+        server = HttpServer(address, token)
+        server.serve(self)
+        self._servers.append(server)
+        return server
 
     def progress(self) -> JobProgress:
         """Rows in and out, watermarks, late and bad rows, after the last delivered batch."""
@@ -195,6 +239,7 @@ class Run:
                 it. timeout: maximum number of seconds for this.
         """
         self._stopped = True
+        _log.info("the job is stopped%s", " after the current batch" if after_batch else "")
         if after_batch:
             self._supervisor.end_batch(timeout)
         self._supervisor.stop()
@@ -251,7 +296,9 @@ class Run:
             self._mailbox.open(lambda: self.isActive)
 
     def _close(self) -> None:
-        """After the end of the job: close mailbox and sinks, and release the checkpoint."""
+        """After the end of the job: close what serves it and its sinks; release the checkpoint."""
+        for server in self._servers:
+            server.close()
         self._close_sinks()
         if self._mailbox is not None:
             self._mailbox.close()

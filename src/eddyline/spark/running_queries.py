@@ -8,6 +8,7 @@ a batch.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -46,6 +47,7 @@ from eddyline.sql.statements import CreateQuery, Drop, ResetWatermark, Statement
 
 #: Longest time between two looks at whether the job has ended, while a query waits for a batch.
 _POLL_S: Final = 1.0
+_log = logging.getLogger(__name__)
 
 #: Adds a query to the script.
 Creation = Callable[[ScriptDelta], Query]
@@ -242,6 +244,7 @@ class RunningQueries:
                 requests.send(layout.group, [*statement, record])
         self._views.add(layout, requests.read_from(name, layout))
         self._since[name] = statement[0].at
+        _log.info("query '%s' is added: %s", name, layout.described)
 
     def drop(self, name: str) -> None:
         """Drop a query. Its delivered rows stay, and can still be read.
@@ -260,6 +263,7 @@ class RunningQueries:
             requests = self._requests.statement(layout, drop_statement(query.name), query)
             self._requests.send(layout.group, requests)
             self._views.drop(query.name)
+            _log.info("query '%s' is dropped", query.name)
 
     def reset_watermark(self, stream: str) -> None:
         """Reset the watermark of a stream's group: rows already received make no row late.

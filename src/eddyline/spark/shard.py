@@ -195,6 +195,7 @@ class ShardBatch:
         more["groups"] = engine.groups(received.now_us)
         more["has_begun_again"] = engine.has_begun_again
         more["clocks"] = engine.engine.parts.progress.clocks()
+        more["cores"] = engine.cores
         more["bad"] = record.notes["bad"] | engine.bad_rows
         more |= {"keep": engine.keep, "dropped_at_ingest": batch.dropped, "aside": engine.aside}
         stats = _query_stats(spec, engine, received)

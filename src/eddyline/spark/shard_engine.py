@@ -167,6 +167,13 @@ class ShardEngine:
         return {name: str(q.set_aside) for name, q in self.engine.parts.queries.aside.items()}
 
     @property
+    def cores(self) -> dict[str, float | None]:
+        """The CPU cores that its queries ``had`` and ``needed``; None: that is not computed."""
+        overload = self.engine.parts.overload
+        needed = None if overload.known is None else overload.known.needed
+        return {"had": overload.capacity, "needed": needed}
+
+    @property
     def clock_us(self) -> int | None:
         """The watermark in us; None while a stream has had no row."""
         watermark = self.engine.watermark

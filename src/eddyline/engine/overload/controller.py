@@ -142,6 +142,11 @@ class Overload:
             self._known, self._is_known = self._verdict(self._shedding.sheddable), True
         return self._known
 
+    @property
+    def known(self) -> Verdict | None:
+        """The verdict, if it has been computed for the current queries and rates."""
+        return self._known if self._is_known else None
+
     def advice(self) -> str | None:
         """A sentence if the load is above the capacity, else None."""
         found = self.verdict()
