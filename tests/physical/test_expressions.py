@@ -159,6 +159,7 @@ AGREE: list[tuple[Expr, str]] = [
     (fn("timestamp_seconds", J), "make_timestamp(j * 1000000)"),
     (fn("timestamp_millis", J), "make_timestamp(j * 1000)"),
     (fn("timestamp_micros", J), "make_timestamp(j)"),
+    (fn("timestamp_nanos", J), "make_timestamp(j // 1000 - (j % 1000 < 0)::INT)"),
     (fn("date_add", D, I), "d + i"),
     (fn("date_sub", D, I), "d - i"),
     (fn("+", D, 3), "d + 3"),
