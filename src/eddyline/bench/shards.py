@@ -116,8 +116,8 @@ def workloads() -> Iterator[Workload]:
 
 
 CHAIN: Final = (
-    "SELECT a.k, a.x, b.y, c.l FROM a [RANGE 20 SECONDS], b [RANGE 20 SECONDS], "
-    "c [RANGE 20 SECONDS] WHERE a.k = b.k AND b.l = c.l AND a.x + b.y < 0.2 AND b.x + c.y < 0.2"
+    "SELECT a.k, a.x, b.y, c.l FROM a [RANGE 30 SECONDS], b [RANGE 30 SECONDS], "
+    "c [RANGE 30 SECONDS] WHERE a.k = b.k AND b.l = c.l AND a.x + b.y < 0.2 AND b.x + c.y < 0.2"
 )
 
 
