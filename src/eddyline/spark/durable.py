@@ -267,7 +267,8 @@ class DurableState:
             if begins:
                 log = LogPlace(record.log_end, record.log_bytes, record.log_batches, batch.number)
                 snapshots.begin(engine, log, self._blobs.chunk_bytes)
-            self._go_on_with_snapshot(record, batch, snapshots, bound)
+            if not begins or not record.snapshot:  # to begin one is enough for a batch
+                self._go_on_with_snapshot(record, batch, snapshots, bound)
             most = max(_REMOVED_PER_BATCH, 2 * (record.log_end - end))
             rest = min(record.log_start, record.log_rest + most)
             self._log.remove(range(record.log_rest, rest))

@@ -1,8 +1,8 @@
 """Snapshots of a shard's engine that are written over several batches.
 
 ``begin`` copies the state that may change and the rows that have come since the last snapshot into
-memory; ``advance`` writes a part with each batch. Until all is written the last snapshot and its
-log stay in force, so a worker that is lost in between loses nothing but this work::
+memory; ``advance`` writes a part with each batch after that. Until all is written the last snapshot
+and its log stay in force, so a worker that is lost in between loses nothing but this work::
 
     batches      | 1 | 2 | 3 | 4 | 5 | 6 | 7 |
     snapshot             begin       complete      of the state after batch 2
@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from eddyline.engine.checkpoint.segments import Segments
 from eddyline.errors import StateError
-from eddyline.spark.batch_log import CHUNK_BYTES, MapState, chunks_of
+from eddyline.spark.batch_log import CHUNK_BYTES, MapState
 from eddyline.spark.row_files import LEAST_BYTES, ShardFiles
 
 _LENGTH_BYTES: Final = 8
@@ -39,6 +39,9 @@ class BlobState(MapState, Protocol):
     def keys(self) -> Iterable[tuple[Any, ...]]:
         """All keys."""
 
+
+#: What the content of a chunk consists of.
+Parts = tuple[bytes | memoryview, ...]
 
 #: The first byte of a value: what follows is the chunk, or the name of its file.
 _INLINE: Final = b"\0"
@@ -165,7 +168,7 @@ class Snapshots:
     begun: Begun | None = None
     in_force: frozenset[int] = frozenset()
     _saved: list[Any] = field(default_factory=list)  # see Segments.saved, before ``begun``
-    _queue: deque[tuple[int, int, bytes]] = field(default_factory=deque)  # name, chunk, content
+    _queue: deque[tuple[int, int, Parts]] = field(default_factory=deque)  # name, chunk, content
     _new: list[tuple[int, pa.Buffer]] = field(default_factory=list)
     _chunks: dict[int, range] = field(default_factory=dict)  # numbers of chunks by name
     _garbage: deque[tuple[int, int]] = field(default_factory=deque)
@@ -199,9 +202,8 @@ class Snapshots:
         new, self._new = [(n, blob) for n, blob in self._new if n in names], []
         blobs = [*new, (name, pa.py_buffer(target.getbuffer()))]
         for number, blob in blobs:
-            length = blob.size.to_bytes(_LENGTH_BYTES, "little")
-            for chunk, content in enumerate(chunks_of((length, blob), chunk_bytes)):
-                self._queue.append((number, chunk, content))
+            for chunk, parts in enumerate(_chunks(blob, chunk_bytes)):
+                self._queue.append((number, chunk, parts))
         total = sum(blob.size for _, blob in blobs)
         size = blobs[-1][1].size
         every = frozenset({*names, name})
@@ -213,7 +215,8 @@ class Snapshots:
         self._credit += nbytes
         written = 0
         while self._queue and self._credit > 0:
-            name, chunk, content = self._queue.popleft()
+            name, chunk, parts = self._queue.popleft()
+            content = b"".join(parts)
             blobs.write(name, chunk, content)
             self._chunks[name] = range(chunk + 1)
             self._credit -= len(content)
@@ -231,6 +234,14 @@ class Snapshots:
         self.in_force = names
         for name in self._chunks.keys() - names:
             self._garbage.extend((name, chunk) for chunk in self._chunks.pop(name))
+
+
+def _chunks(blob: pa.Buffer, size: int) -> Iterator[Parts]:
+    """The length of a blob, and the blob, in chunks of ``size`` bytes; nothing is copied."""
+    length, view = blob.size.to_bytes(_LENGTH_BYTES, "little"), memoryview(blob)
+    yield length, view[: size - _LENGTH_BYTES]
+    for start in range(size - _LENGTH_BYTES, len(view), size):
+        yield (view[start : start + size],)
 
 
 def read_blob(blobs: Blobs, name: int, what: str) -> bytes:

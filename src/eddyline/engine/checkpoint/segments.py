@@ -28,6 +28,7 @@ from eddyline.runtime.state import MOST_ROWS, Array, Rows
 
 #: Segments with more rows are not merged.
 MERGED_ROWS: Final = 1 << 14
+_END_BYTES: Final = 64  # of an IPC stream, with padding
 _NUMBER: Final = "_number"  # a column with the numbers of rows, unless these are consecutive
 
 
@@ -124,12 +125,19 @@ class Segments:
         first, last = int(numbers[0]), int(numbers[-1])
         if last - first != batch.num_rows - 1:
             batch = batch.append_column(_NUMBER, pa.array(np.asarray(numbers)))
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, batch.schema) as writer:
-            writer.write_batch(batch)
         segment = Segment(self.new_name(), first, last, batch.num_rows)
-        self._write(segment.name, sink.getvalue())
+        self._write(segment.name, _stream(batch))
         return segment
+
+
+def _stream(batch: pa.RecordBatch) -> pa.Buffer:
+    """An Arrow IPC stream, in memory that does not grow meanwhile."""
+    size = batch.schema.serialize().size + pa.ipc.get_record_batch_size(batch) + _END_BYTES
+    buffer = pa.allocate_buffer(size)
+    sink = pa.FixedSizeBufferWriter(buffer)
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return buffer.slice(0, sink.tell())
 
 
 class SavedRows:
