@@ -19,7 +19,7 @@ from flow_cases import DDL, FILTER, GROUPS, JOIN, bags, engine, reloaded, rows
 
 @pytest.mark.parametrize("sql", [FILTER, JOIN, GROUPS], ids=["filter", "join", "groups"])
 def test_a_single_query_moves_into_a_flow(sql: str) -> None:
-    """Nothing twice, nothing lost: neither what it said before nor what nobody has fetched."""
+    """Nothing twice, nothing lost: neither what was emitted before nor what was not fetched."""
     alone, second = sql.format(1, n=1), sql.format(2, n=2)
     eng, tree = engine(chunk_rows=2), engine(chunk_rows=2, executor="tree")
     for e in (eng, tree):

@@ -68,7 +68,7 @@ def test_every_query_gets_what_it_would_get_alone(schedule: str, seed: int, kind
     for name, parts in expected.items():
         heard = pa.concat_tables(got[name]) if name in got else None
         told = pa.concat_tables(parts) if parts else None
-        if name not in paced.queries:  # what waited when it was dropped is nobody's
+        if name not in paced.queries:  # what waited when it was dropped is discarded
             assert heard is None or (
                 told is not None and heard.equals(told.slice(0, heard.num_rows))
             )

@@ -146,7 +146,7 @@ def test_health_and_metrics_of_a_job(job: tuple[Feed, Run]) -> None:
         assert found["eddyline_shard_snapshot_bytes", f"shard={shard}"] >= 0
         assert ("eddyline_shard_restore_seconds", f"shard={shard}") not in found
     assert found["eddyline_cores_available", ""] > 0
-    assert ("eddyline_cores_needed", "") not in found, "nobody has computed it"
+    assert ("eddyline_cores_needed", "") not in found, "it has not been computed"
     batches = found["eddyline_batch_delivery_seconds_bucket", "le=+Inf"]
     assert batches == found["eddyline_batch_delivery_seconds_count", ""] >= 2
     assert found["eddyline_batch_delivery_seconds_sum", ""] > 0

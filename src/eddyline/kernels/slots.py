@@ -13,7 +13,7 @@ from eddyline.kernels.chains import KEY, LINK, NOT_INDEXED, bucket_of
 from eddyline.kernels.options import kernel
 from eddyline.kernels.prefetch import AHEAD, prefetch
 
-#: So many buckets are in the cache.
+#: Number of buckets that fit the cache.
 _CACHED = 1 << 15
 
 

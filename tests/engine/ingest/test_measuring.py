@@ -81,7 +81,7 @@ def test_a_stream_that_falls_silent_has_a_lower_rate_as_long_as_others_bring_row
     process_all(made, {"b": rows(10, 30, 100, 3, 3)})
     assert made.measured.rates["a"] == pytest.approx(25, rel=0.05)
     made.advance(3_600_000_000)
-    assert made.measured.rates["b"] == pytest.approx(100, rel=0.05), "nobody brings rows"
+    assert made.measured.rates["b"] == pytest.approx(100, rel=0.05), "no rows come"
 
 
 def test_few_rows_are_no_measurement_unless_over_a_long_time() -> None:

@@ -1,4 +1,4 @@
-"""Running queries whose joins get another order: when they do, and that nobody notices."""
+"""Running queries whose joins get another order: when they do, and that results stay."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
 from eddyline.types import Field
 
 _SMALLEST = 64
-#: So many slots are put into another table at once: one without split buckets is faster.
+#: This number of slots is put into another table at once: one without split buckets is faster.
 _SMALL = 1 << 13
 
 
@@ -178,7 +178,7 @@ class KeyTable:
             self._rebuild(4 * used)
 
     def _rebuild(self, rows: int) -> None:
-        """Rebuild the chains with buckets for so many rows."""
+        """Rebuild the chains with buckets for this number of rows."""
         self._buckets.renew_for(rows)
         chains.reinsert_all(*self._buckets.table, self._nodes.array, 0, 0, self.end)
 
