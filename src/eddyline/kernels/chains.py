@@ -215,8 +215,8 @@ def newest_before(
     """The newest positions below ``before`` (int64[n], not decreasing) in the buckets of keys.
 
     From the last to the first, so that the search for one begins where that of the next one in the
-    bucket has ended: ``heads`` are moved on the way, and put back. So many changes take equally long
-    whether they are of few keys or of many.
+    bucket has ended: ``heads`` are moved on the way, and put back. A chunk takes equally long
+    whether its changes are of few keys or of many.
 
     Returns:
         int64[n]; below ``first`` where there is none.
