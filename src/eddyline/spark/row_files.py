@@ -33,6 +33,9 @@ from eddyline.spark.packed_batches import Compression, packed_file, write_packed
 
 #: Packed batches of at least this size are files.
 LEAST_BYTES: Final = 256 << 10
+#: Maximum size of a write. For larger ones the kernel caches the file in pages so large that fresh
+#: ones can take as long as the batch.
+_WRITTEN_BYTES: Final = 256 << 10
 
 
 @dataclass(frozen=True)
@@ -155,7 +158,9 @@ class ShardFiles:
             StateError: the file cannot be written.
         """
         with _new_file(self._state, self._batch) as (path, file):
-            file.write(content)
+            view = memoryview(content)
+            for start in range(0, len(view), _WRITTEN_BYTES):
+                file.write(view[start : start + _WRITTEN_BYTES])
             return path.name
 
     def read_state(self, name: str) -> bytes:

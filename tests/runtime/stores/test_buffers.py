@@ -43,11 +43,14 @@ def values(first: int, count: int, dtype: str, shape: tuple[int, ...]) -> np.nda
 
 
 @pytest.mark.parametrize(("dtype", "shape"), [("i8", ()), ("u1", ()), ("i8", (3,)), ("i2", ())])
+@pytest.mark.parametrize("scattered", [False, True])
 @pytest.mark.usefixtures("small_arrays")
-def test_rows_stay_while_others_come_and_go(dtype: str, shape: tuple[int, ...]) -> None:
+def test_rows_stay_while_others_come_and_go(
+    dtype: str, shape: tuple[int, ...], scattered: bool
+) -> None:
     rng = np.random.default_rng(7)
     capacity = 64
-    buffer = Buffer(capacity, dtype, shape)
+    buffer = Buffer(capacity, dtype, shape, scattered=scattered)
     start = end = base = 0  # places of the rows, and the number of place 0
     for step in range(60):
         count = int(rng.integers(0, 3 * ROWS if step % 20 < 12 else ROWS // 2))

@@ -31,7 +31,7 @@ class Buckets:
 
     def renew(self, count: int) -> None:
         """A table of ``count`` empty buckets."""
-        self._heads = Buffer(count, np.int64)
+        self._heads = Buffer(count, np.int64, scattered=True)
         self._heads.array.fill(chains.NOTHING)
         self._count = count  # of the buckets that are whole or were, before they were split
         self._split = count  # buckets from this one on are split

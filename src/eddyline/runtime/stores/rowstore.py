@@ -90,9 +90,11 @@ class RowStore:
     def add_lane(self, name: str, fill: int, *, width: int = 1, derived: bool = False) -> None:
         """Add a lane that is ``fill`` for the rows in the store and for those to come.
 
-        A lane may have several int64 per row. A derived one is not saved: its owner rebuilds it.
+        A lane may have several int64 per row. A derived one, an index, is not saved: its owner
+        rebuilds it.
         """
-        self._lanes[name] = Buffer(self._capacity, np.int64, () if width == 1 else (width,))
+        shape = () if width == 1 else (width,)
+        self._lanes[name] = Buffer(self._capacity, np.int64, shape, scattered=derived)
         self.held(name)[:] = fill
         self._fill[name] = fill
         if derived:
@@ -220,8 +222,8 @@ class RowStore:
         self._columns = [make_column(f.type, self._capacity) for f in self.schema]
         self._start, self._end = 0, used
         for name, lane in self._lanes.items():
-            shape = lane.array.shape[1:]
-            self._lanes[name] = Buffer(self._capacity, np.int64, shape)
+            shape, scattered = lane.array.shape[1:], name in self._derived
+            self._lanes[name] = Buffer(self._capacity, np.int64, shape, scattered=scattered)
             self.held(name)[:] = self._fill.get(name, 0)
         self.base, self.next_id = (int(v) for v in array(state, "counters"))
         constant = sorted(self._constant)

@@ -35,7 +35,7 @@ class SlotArray:
     def __init__(self, dtype: Any, shape: tuple[int, ...] = (), fill: Any = 0) -> None:
         self._dtype, self._shape, self._width = np.dtype(dtype), shape, prod(shape)
         self._fill = fill if np.any(np.asarray(fill, dtype) != np.zeros((), dtype)) else None
-        self._items = Buffer(0, dtype)
+        self._items = Buffer(0, dtype, scattered=True)
         self.end = 0
         self._cut_rows()
 
@@ -62,7 +62,7 @@ class SlotArray:
 
     def restore(self, rows: Array) -> None:
         """Hold these rows and no others."""
-        self._items = Buffer(roomy(rows.size, _SMALLEST), self._dtype)
+        self._items = Buffer(roomy(rows.size, _SMALLEST), self._dtype, scattered=True)
         self._cut_rows()
         self.array[: len(rows)] = rows
         self.end = len(rows)
