@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import sys
 import time
-from collections import OrderedDict
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
-from typing import Any, cast
+from typing import cast
 
 import pandas as pd
 import pytest
@@ -17,9 +17,10 @@ from eddyline import Engine
 from eddyline.spark import shard as shard_module
 from eddyline.spark.durable import EngineBatch
 from eddyline.spark.packed_batches import INPUT_SCHEMA, Arrivals, pack, unpack
-from eddyline.spark.shard import ShardTasks
+from eddyline.spark.shard import ShardTasks, Stopwatch
 from eddyline.spark.shard_engine import ShardEngine, StepOutput
 from eddyline.spark.shard_program import ShardProgram, ShardSpec
+from eddyline.spark.worker_engines import WorkerEngines, evens_out
 from eddyline.testing.bags import Row, rows_of
 from memory_state import ManyValues, OneValue
 from sharded_programs import Program
@@ -47,8 +48,16 @@ class Tasks(ShardTasks):
     engine_type = CountingEngine
 
 
+class EvenWatch(Stopwatch):
+    """Every batch takes a second, so the load of a worker is the number of its engines."""
+
+    def lap(self, phase: str) -> None:
+        self.seconds[phase] = float(phase == "process")
+
+
 def work(to_test: Connection) -> None:
     """A Python worker: a task for each message."""
+    shard_module.Stopwatch = EvenWatch  # type: ignore[misc]
     statements = (STREAM, f"CREATE QUERY q AS {QUERY} WITH (sink = 'parquet', path = 'q')")
     program = Program(ShardProgram(statements, inputs=("a",)))
     while True:
@@ -57,7 +66,7 @@ def work(to_test: Connection) -> None:
         tasks = Tasks(specs, "")
         tasks.open(*states)
         frames = list(tasks.process(n, iter([rows])))
-        engines = sorted(number for _, number in shard_module._engines)
+        engines = shard_module._engines.load("run", 0)
         to_test.send((frames, states, CountingEngine.applied, engines))
 
 
@@ -76,7 +85,7 @@ class Workers:
         self.states: dict[int, States] = {}
         self.rows: dict[int, list[Row]] = {}
         self.applied = [0, 0]
-        self.engines: list[list[int]] = [[], []]  # both as of the worker's last task
+        self.engines = [0.0, 0.0]  # both as of the worker's last task
 
     def task(self, worker: int, shard: int, step: int) -> None:
         """A batch of a shard, in a task of a worker."""
@@ -120,7 +129,7 @@ def expected(steps: int) -> list[Row]:
 def test_each_batch_is_processed_once_where_the_engine_is(workers: Workers) -> None:
     for step in range(6):
         workers.task(step % 2, 0, step)
-    assert workers.engines == [[0], []]
+    assert workers.engines == [1, 0]
     assert workers.rows[0] == expected(6)
     workers.task(0, 0, 6)
     assert workers.applied == [7, 0]
@@ -132,7 +141,7 @@ def test_a_lost_engine_is_rebuilt(workers: Workers) -> None:
     workers.kill(0)
     for step in range(4, 6):
         workers.task(1, 0, step)
-    assert workers.engines[1] == [0]
+    assert workers.engines[1] == 1
     assert workers.rows[0] == expected(6)
 
 
@@ -143,29 +152,74 @@ def test_engines_are_divided_evenly(workers: Workers) -> None:
         for shard in range(4):
             workers.task(1, shard, step)
     workers.task(0, 0, 4)
-    assert [len(engines) for engines in workers.engines] == [2, 2]
+    assert workers.engines == [2, 2]
     assert all(workers.rows[shard][: len(expected(4))] == expected(4) for shard in range(4))
+
+
+@pytest.mark.parametrize(
+    ("own", "here", "there", "moves"),
+    [
+        (1, 2, 0, True),
+        (1, 3, 1, True),
+        (1, 2, 1, False),  # the other worker would have two
+        (1, 1, 0, False),
+        (0.1, 3, 1, False),  # too little to matter
+        (1, 3, math.inf, False),
+    ],
+)
+def test_an_engine_moves_if_that_evens_out_the_load(
+    own: float, here: float, there: float, moves: bool
+) -> None:
+    assert evens_out(own, here, there) == moves
+    if moves:
+        assert not evens_out(own, there + own, here - own)
+
+
+class Clock:
+    """A monotonic clock that the test moves."""
+
+    now = 0.0
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+
+
+ENGINE = cast(ShardEngine, object())
+
+
+def test_load_is_that_of_engines_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, engines = Clock(monkeypatch), WorkerEngines()
+    engines.put("run", 0, "", ENGINE, batch=1, seconds=1.0)
+    engines.put("run", 1, "", ENGINE, batch=2, seconds=4.0)
+    engines.put("run", 1, "", ENGINE, batch=3, seconds=2.0)
+    engines.put("other", 0, "", ENGINE, batch=3, seconds=9.0)
+    assert engines.load("run", 2) == 4.0
+    assert engines.load("run", 3) == 3.0  # no batch for shard 0
+    _, engine = engines.take("run", 1)
+    assert engine is ENGINE
+    assert engines.load("run", 3) == 3.0  # while a batch is processed
+    assert engines.take("run", 1) == ("", None)
+    engines.drop("run", 1)
+    assert engines.load("run", 3) == 0.0
+    engines.note_rebuilt("run", 2.0)
+    assert engines.load("run", 3) == math.inf
+    clock.now = 40.0
+    assert engines.load("run", 3) == 0.0
 
 
 def test_engines_of_ended_jobs_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     """All jobs of an application share the workers, so these do not end with a job."""
-    engines: OrderedDict[tuple[str, int], Any] = OrderedDict()
-    monkeypatch.setattr(shard_module, "_engines", engines)
-    monkeypatch.setattr(shard_module, "_last_used", {})
-    clock = 0.0
-    monkeypatch.setattr(time, "monotonic", lambda: clock)
+    clock, engines = Clock(monkeypatch), WorkerEngines()
+    shards = [("ended", 0), ("ended", 1), ("slow", 0), ("fast", 0)]
 
-    def cache(run: str, shard: int) -> None:
-        program = Program(ShardProgram((), inputs=()))
-        shard_module._cache(ShardSpec(shard, run, "", 0, (), (), program), "", cast(Any, None))
+    def put(run: str, shard: int) -> None:
+        engines.put(run, shard, "", ENGINE, batch=1, seconds=1.0)
 
-    cache("ended", 0)
-    cache("ended", 1)
-    cache("slow", 0)
-    clock = 59.0
-    cache("slow", 0)
-    cache("fast", 0)
-    assert len(engines) == 4
-    clock = 61.0
-    cache("fast", 0)
-    assert engines.keys() == {("slow", 0), ("fast", 0)}
+    put("ended", 0)
+    put("ended", 1)
+    clock.now = 59.0
+    put("slow", 0)
+    put("fast", 0)
+    clock.now = 61.0
+    put("fast", 0)
+    assert [engines.take(*shard)[1] for shard in shards] == [None, None, ENGINE, ENGINE]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 from uuid import uuid4
 
 import pandas as pd
@@ -28,20 +27,13 @@ from eddyline.spark.shard_engine import ShardEngine
 from eddyline.spark.shard_input import ShardInput, engine_batch
 from eddyline.spark.shard_program import ShardSpec
 from eddyline.spark.snapshots import BlobState
+from eddyline.spark.worker_engines import WorkerEngines
 from eddyline.spark.worker_sockets import address, passed_on
 
-#: Number of engines that a worker process caches; an evicted one is rebuilt when needed.
-_CACHED_ENGINES: Final = 16
-#: (run, shard) to (token of the last committed batch that the engine has processed, engine).
 #: A module global, because it outlives a task, unlike the processor object.
-_engines: OrderedDict[tuple[str, int], tuple[str, ShardEngine]] = OrderedDict()
+_engines = WorkerEngines()
 #: (run, shard) to the limiter of its reports on queries.
 _limiters: dict[tuple[str, int], RateLimiter] = {}
-#: When a run's last batch was processed here, on the monotonic clock.
-_last_used: dict[str, float] = {}
-#: After this time without a batch the engines of a run are dropped when another run needs memory:
-#: Spark ends workers that are idle as long.
-_UNUSED_S: Final = 60.0
 
 
 class Stopwatch:
@@ -104,22 +96,25 @@ class ShardTasks:
         watch.lap("read")
         state = DurableState(*self._states, self._checkpoint, files)
         record = state.commit_record()
-        token, cached = _engines.pop((spec.run_key, shard), ("", None))
+        token, cached = _engines.take(spec.run_key, shard)
         new = CommitRecord(notes={"statements": spec.statements})
         small = SMALL_BYTES // len(self._known)
         place = self._checkpoint
         batch = ShardBatch(spec, record or new, received, self._launch, place, small, watch)
         if record is not None and record.token != token:
-            passed = Passed(batch, _number_of_engines(spec.run_key))
+            passed = Passed(batch, _engines.load(spec.run_key, number))
             commit, log, snapshots = self._states
             log_of_batch = LogOfBatch(log, inline_blobs(received.rows))
             if (yield from passed_on(record.worker, passed, (commit, log_of_batch, snapshots))):
+                _engines.drop(spec.run_key, shard)
                 return
         if record is not None and cached is not None and _catch_up(state, record, token, cached):
             engine, is_new = cached, False
         else:
             engine, is_new = self._built(spec, state, record), True
         watch.lap("restore")
+        if is_new and record is not None:
+            _engines.note_rebuilt(spec.run_key, watch.seconds["restore"])
         yield from batch.frames(state, engine, is_new=is_new)
 
     def _built(
@@ -186,10 +181,12 @@ class ShardBatch:
         state.commit(record, batch, engine)
         # Cached after the commit: after an earlier failure the engine would be ahead of the
         # committed state. If Spark fails the task after this, the token never matches.
-        _cache(spec, record.token, engine)
+        watch.lap("commit")
+        seconds = sum(watch.seconds[phase] for phase in ("process", "hand over", "commit"))
+        key = spec.run_key, spec.shard
+        _engines.put(*key, record.token, engine, received.number, seconds)
         if is_new or batch.statements:
             unfreeze_objects()
-        watch.lap("commit")
         more |= for_key_splits(engine, received) | {"now_us": received.now_us}
         more["restore_seconds"] = watch.seconds["restore"] if restored else None
         more["groups"] = engine.groups(received.now_us)
@@ -221,25 +218,28 @@ class Passed:
     """A batch that is passed to the worker with the engine; see ``worker_sockets.py``.
 
     Attributes:
-        engines: number of engines of the worker of the task.
+        load: of the worker of the task; see ``WorkerEngines``.
     """
 
     batch: ShardBatch
-    engines: int
+    load: float
 
     def frames(self, states: Sequence[Any]) -> Iterator[pd.DataFrame] | None:
-        """Process the batch, if this worker has the engine. If it has two engines more than the
-        other worker, it leaves this one to it.
+        """Process the batch, if this worker has the engine, unless the worker of the task is less
+        busy and should have it from now on.
         """
-        spec, record = self.batch.spec, self.batch.record
-        is_moved = _number_of_engines(spec.run_key) > self.engines + 1
-        token, engine = _engines.pop((spec.run_key, spec.shard), ("", None))
-        if engine is None or token != record.token or is_moved:
+        spec, record, number = self.batch.spec, self.batch.record, self.batch.received.number
+        key = spec.run_key, spec.shard
+        token, engine = _engines.take(*key)
+        if engine is None or token != record.token:
+            return None
+        if _engines.is_better_elsewhere(*key, number, self.load):
+            _engines.drop(*key)
             return None
         self.batch.watch.lap("restore")
         commit, log, snapshots = states
         place = self.batch.checkpoint
-        files = ShardFiles(place, spec.shard, self.batch.received.number)
+        files = ShardFiles(place, spec.shard, number)
         state = DurableState(commit, PassedLog(log), snapshots, place, files)
         return self.batch.frames(state, engine, is_new=False)
 
@@ -247,19 +247,6 @@ class Passed:
 def for_key_splits(engine: ShardEngine, received: ShardInput) -> dict[str, Any]:
     """What the driver needs to know after a batch to decide which keys are split."""
     return {"clock_us": engine.clock_us, "last_us": engine.last_us, "keys": received.keys}
-
-
-def _cache(spec: ShardSpec, token: str, engine: ShardEngine) -> None:
-    _engines[spec.run_key, spec.shard] = (token, engine)
-    now = time.monotonic()
-    _last_used[spec.run_key] = now
-    unused = [run for run, used in list(_last_used.items()) if now - used > _UNUSED_S]
-    for run in unused:
-        _last_used.pop(run, None)
-        for key in [key for key in list(_engines) if key[0] == run]:
-            _engines.pop(key, None)
-    while len(_engines) > _CACHED_ENGINES:
-        _engines.popitem(last=False)
 
 
 def _catch_up(state: DurableState, record: CommitRecord, token: str, engine: ShardEngine) -> bool:
@@ -274,11 +261,6 @@ def _catch_up(state: DurableState, record: CommitRecord, token: str, engine: Sha
         if batch.statements:
             unfreeze_objects()
     return missed is not None
-
-
-def _number_of_engines(run_key: str) -> int:
-    """Number of engines of a run that this worker has."""
-    return sum(run == run_key for run, _ in list(_engines))
 
 
 def _query_stats(spec: ShardSpec, engine: ShardEngine, received: ShardInput) -> Iterator[bytes]:
