@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import mmap
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -80,6 +82,29 @@ def test_moving_touches_no_row_and_reuses_the_pages_of_dropped_ones() -> None:
     faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults
     assert faults < rows * 8 // mmap.PAGESIZE // 4
     assert buffer.array[0] == 48 * LARGE
+
+
+@pytest.mark.skipif(sys.maxsize == LARGE, reason="pages are moved by mremap")
+@pytest.mark.parametrize("scattered", [False, True])
+def test_only_pages_that_were_written_may_become_huge(scattered: bool) -> None:
+    buffer = Buffer(8 * LARGE, np.int64, scattered=scattered)
+    assert not may_be_huge(buffer.array[0:1])
+    buffer.array[:] = 1
+    buffer.shift(0, 8 * LARGE, 16 * LARGE)
+    assert may_be_huge(buffer.array[4 * LARGE :][:1]) == scattered
+    assert not may_be_huge(buffer.array[12 * LARGE :][:1])
+
+
+def may_be_huge(item: np.ndarray) -> bool:
+    """Whether the kernel may replace the page of an item by a huge one."""
+    within = False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if match := re.match("([0-9a-f]+)-([0-9a-f]+) ", line):
+            start, end = (int(address, 16) for address in match.groups())
+            within = start <= item.ctypes.data < end
+        elif within and line.startswith("VmFlags:"):
+            return "hg" in line.split()
+    raise AssertionError("no mapping has this address")
 
 
 def test_what_was_dropped_is_given_back() -> None:

@@ -9,9 +9,9 @@ dropped rows become room behind the others, so no fresh memory is needed::
 
 Small arrays are copied, and all arrays on systems without ``mremap``.
 
-The kernel supplies memory when it is first written, page by page. A huge page (2 MB) can take half
-as long as a batch, but where rows of very large arrays are read in any order huge pages save a
-fifth of the time: only such arrays are on them.
+The kernel supplies memory when it is first written, page by page. Where rows of very large arrays
+are read in any order, huge pages (2 MB) save a fifth of the time, but to get one can take half as
+long as a batch. So memory is written in small pages, which the kernel replaces when it has time.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ import ctypes
 import mmap
 import sys
 from collections.abc import Callable
-from contextlib import suppress
-from itertools import count
 from typing import Any, Final
 
 import numpy as np
@@ -34,9 +32,6 @@ _MAY_MOVE, _FIXED, _KEEP_RANGE = 1, 2, 4  # the last one: the old addresses stay
 _SMALLEST_MOVE: Final = 1 << 20  # bytes; parts of this size are copied if moving them fails
 _HUGE_PAGE: Final = 1 << 21
 _WITH_HUGE_PAGES: Final = 1 << 23  # bytes
-
-#: Where arrays begin in their first huge page, so that they do not all enter a new one at one row.
-_STARTS: Final = count(0, 37 << 14)
 
 
 class Buffer:
@@ -71,6 +66,8 @@ class Buffer:
         elif self.array is not old:
             assert pages is not None and self._pages is not None, "both arrays are large"
             _move_all(pages, offset + start * self._width - self._offset, self._pages)
+            if self._page == _HUGE_PAGE:
+                _replace_later(self._pages[: self._offset + (end - start) * self._width])
 
     def take(self, rows: Array, capacity: int) -> None:
         """Move these rows to the front, in this order, and make room for ``capacity`` in all."""
@@ -84,7 +81,7 @@ class Buffer:
 
         Args:
             address: the first row is to be as far behind the start of a page as this is, so that
-                pages can be moved; default: anywhere.
+                pages can be moved.
         """
         old_page = self._page
         self._pages: Array | None = None
@@ -95,9 +92,7 @@ class Buffer:
         nbytes = capacity * self._width
         huge = self._scattered and nbytes >= _WITH_HUGE_PAGES
         self._page = _HUGE_PAGE if huge else mmap.PAGESIZE
-        self._offset = (address or 0) % self._page
-        if huge and (address is None or old_page != _HUGE_PAGE):
-            self._offset = next(_STARTS) % _HUGE_PAGE + self._offset % mmap.PAGESIZE
+        self._offset = 0 if address is None else address % min(self._page, old_page)
         self._pages = _mapped(self._offset + nbytes, self._page)
         flat = self._pages[self._offset : self._offset + nbytes].view(self._dtype)
         self.array = flat.reshape(capacity, *self._shape)
@@ -124,24 +119,25 @@ def _mapped(nbytes: int, page: int) -> Array:
     size = -(-nbytes // page) * page
     reserved = size + (page - mmap.PAGESIZE)
     mapping = mmap.mmap(-1, reserved, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if page == _HUGE_PAGE:
-        with suppress(OSError):  # there are none on this system
-            mapping.madvise(mmap.MADV_HUGEPAGE)
     memory: Array = np.frombuffer(mapping, np.uint8)
     start = -memory.ctypes.data % page
     return memory[start : start + size]
 
 
-def _move_all(old: Array, first: int, new: Array) -> None:
-    """Move all pages from the byte ``first`` on to the front of new ones; the others follow.
+def _replace_later(written: Array) -> None:
+    """Let the kernel replace pages that have been written by huge ones, in the background."""
+    whole = written.size // _HUGE_PAGE * _HUGE_PAGE
+    ctypes.CDLL(None).madvise(
+        ctypes.c_void_p(written.ctypes.data), ctypes.c_size_t(whole), mmap.MADV_HUGEPAGE
+    )
 
-    A negative ``first`` leaves as many bytes free at the front.
-    """
-    first, free = max(first, 0), max(-first, 0)
-    source, target = old.ctypes.data, new.ctypes.data + free
-    kept = min(len(old) - first, len(new) - free)
+
+def _move_all(old: Array, first: int, new: Array) -> None:
+    """Move all pages from the byte ``first`` on to the front of new ones; the others follow."""
+    source, target = old.ctypes.data, new.ctypes.data
+    kept = min(len(old) - first, len(new))
     _move(source + first, target, kept, copied=True)
-    _move(source, target + kept, min(first, len(new) - free - kept), copied=False)
+    _move(source, target + kept, min(first, len(new) - kept), copied=False)
 
 
 def _move(source: int, target: int, nbytes: int, *, copied: bool) -> None:
