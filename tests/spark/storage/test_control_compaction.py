@@ -11,7 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from eddyline import StateError
-from eddyline.spark import Session, control_compaction
+from eddyline.spark import Session
+from eddyline.spark.storage import control_compaction
 from eddyline.spark.storage.control import ControlStream, foreign_files
 from eddyline.spark.storage.control_compaction import fold_read_files, is_folded
 from eddyline.spark.storage.directory import LocalDirectory

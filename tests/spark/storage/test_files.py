@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from eddyline import DataError
 from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.spark.formats import parquet
 from eddyline.spark.formats.parquet import local_parquet, local_rows
-from eddyline.spark.sources.format_check import parquet
 from eddyline.spark.storage import files
 from eddyline.types import Field
 
