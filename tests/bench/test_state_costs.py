@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from eddyline.bench import state
-from eddyline.spark import durable
+from eddyline.spark.workers import durable
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from eddyline.cli.main import app
 from eddyline.errors import DataError
-from eddyline.spark.sampling import Sampler
+from eddyline.spark.sources.sampling import Sampler
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream
 

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from eddyline import EngineOptions
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark import Session
-from eddyline.spark.progress_tracker import ProgressTracker
+from eddyline.spark.operation.progress_tracker import ProgressTracker
 from eddyline.spark.run import Run
 from eddyline.testing import engine_with
 from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables

@@ -11,9 +11,9 @@ from eddyline import EngineOptions
 from eddyline.engine.calibration import write_prices
 from eddyline.optimizer.prices import Prices
 from eddyline.spark import Session
-from eddyline.spark.directory import LocalDirectory
-from eddyline.spark.program_file import SavedProgram, read_program
-from eddyline.spark.shard_program import ShardProgram
+from eddyline.spark.layouts.shard_program import ShardProgram
+from eddyline.spark.storage.directory import LocalDirectory
+from eddyline.spark.storage.program_file import SavedProgram, read_program
 
 CHEAP, DEAR = Prices(make_s=1e-9), Prices(make_s=1e-3)
 

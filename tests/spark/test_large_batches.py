@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 import eddyline
 from eddyline.spark import Session
-from eddyline.spark.row_files import LEAST_BYTES
+from eddyline.spark.exchange.row_files import LEAST_BYTES
 from spark_cases import SECOND, bag
 
 pytestmark = pytest.mark.spark

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from eddyline import Engine, StateError
 from eddyline.cli.main import app
 from eddyline.spark import Run, Session, rescale
-from eddyline.spark.directory import LocalDirectory
-from eddyline.spark.lease import Lease
+from eddyline.spark.storage.directory import LocalDirectory
+from eddyline.spark.storage.lease import Lease
 from eddyline.spark.verify import verify
 from eddyline.testing.bags import difference, rows_of
 from net_changes import net_changes

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from eddyline import CatalogError, Engine
 from eddyline.spark import Restart, Session
-from eddyline.spark.progress_tracker import ProgressTracker
+from eddyline.spark.operation.progress_tracker import ProgressTracker
 from eddyline.spark.run import Run
 from spark_cases import SECOND, Feed, Twin, bag, definitions
 

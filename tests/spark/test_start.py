@@ -83,7 +83,7 @@ def test_commands_start_java_before_they_import_the_engine() -> None:
 
 def test_the_process_that_asks_for_state_variables_imports_little() -> None:
     code = (
-        "import sys, eddyline.spark.processor\n"
+        "import sys, eddyline.spark.workers.processor\n"
         "print([m for m in sys.modules if m.startswith('eddyline.')])\n"
         "print(sorted({'numba', 'pyarrow', 'sqlglot'} & set(sys.modules)))"
     )
@@ -91,7 +91,7 @@ def test_the_process_that_asks_for_state_variables_imports_little() -> None:
     assert libraries == "[]"
     assert set(eval(modules)) <= {
         *("eddyline.errors", "eddyline.extras", "eddyline.version"),
-        *("eddyline.spark", "eddyline.spark.processor"),
+        *("eddyline.spark", "eddyline.spark.workers", "eddyline.spark.workers.processor"),
     }
 
 
@@ -145,8 +145,9 @@ def test_tasks_of_functions_run_in_the_started_workers(spark: SparkSession) -> N
             thread.join()
 
     def modules(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield pa.record_batch({"id": [os.getppid() * ("eddyline.spark.shard" in sys.modules)]})
+        is_imported = "eddyline.spark.workers.shard" in sys.modules
+        yield pa.record_batch({"id": [os.getppid() * is_imported]})
 
     daemons = set(spark.sparkContext.range(4).map(lambda _: os.getppid()).collect())
     ids = spark.range(0, 2, 1, 2).mapInArrow(modules, "id long").toArrow()["id"].to_pylist()
-    assert set(ids) == daemons and len(daemons) == 1, "eddyline.spark.shard was imported before"
+    assert set(ids) == daemons and len(daemons) == 1, "the module was imported before"

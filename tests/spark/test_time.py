@@ -13,10 +13,10 @@ from pyspark.sql import SparkSession
 
 from eddyline import CatalogError
 from eddyline.spark import Session
-from eddyline.spark.ingest import Destination, task_packer
-from eddyline.spark.packed_batches import Arrivals
+from eddyline.spark.exchange.packed_batches import Arrivals
 from eddyline.spark.partitioning.layouts import one_cell
 from eddyline.spark.run import Run
+from eddyline.spark.workers.ingest import Destination, task_packer
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream
 from eddyline.types import TIMESTAMP

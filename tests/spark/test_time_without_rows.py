@@ -14,10 +14,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.spark import Session
-from eddyline.spark.batch_time import heartbeat, publish_batch
-from eddyline.spark.directory import LocalDirectory
 from eddyline.spark.environment import LOCAL_CHECKPOINT_CONF, settings
-from eddyline.spark.spark_batches import planned_us
+from eddyline.spark.exchange.batch_time import heartbeat, publish_batch
+from eddyline.spark.storage.directory import LocalDirectory
+from eddyline.spark.storage.spark_batches import planned_us
 from eddyline.types import TIMESTAMP
 from spark_cases import SECOND, Feed, wait
 

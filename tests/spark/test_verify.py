@@ -12,9 +12,14 @@ import pytest
 from typer.testing import CliRunner
 
 from eddyline.cli.main import app
-from eddyline.spark.control import ControlStream
-from eddyline.spark.directory import LocalDirectory
-from eddyline.spark.program_file import SavedLayout, SavedProgram, SavedStatement, write_program
+from eddyline.spark.storage.control import ControlStream
+from eddyline.spark.storage.directory import LocalDirectory
+from eddyline.spark.storage.program_file import (
+    SavedLayout,
+    SavedProgram,
+    SavedStatement,
+    write_program,
+)
 from eddyline.spark.verify import verify
 
 pytestmark = pytest.mark.fault

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from eddyline import CatalogError, Engine
 from eddyline.spark import Session, rescale
-from eddyline.spark.directory import LocalDirectory
+from eddyline.spark.storage.directory import LocalDirectory
 from eddyline.spark.verify import verify
 from spark_cases import SECOND, Feed, Twin, bag, definitions, stream_tables
 from worker_processes import end_engine_workers

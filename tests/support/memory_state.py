@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from eddyline.spark.batch_log import BatchLog
-from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
-from eddyline.spark.row_files import ShardFiles
-from eddyline.spark.shard_engine import ShardEngine
+from eddyline.spark.exchange.row_files import ShardFiles
+from eddyline.spark.workers.batch_log import BatchLog
+from eddyline.spark.workers.durable import CommitRecord, DurableState, EngineBatch
+from eddyline.spark.workers.shard_engine import ShardEngine
 
 
 class OneValue:

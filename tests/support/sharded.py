@@ -19,26 +19,26 @@ from eddyline import CatalogError, Engine, StateError
 from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
 from eddyline.engine.settings import Settings
-from eddyline.spark.added_layouts import AddedLayout
-from eddyline.spark.collected import CollectedBatch
-from eddyline.spark.control import DIRECTORY as CONTROL
-from eddyline.spark.control import ControlStream
-from eddyline.spark.directory import LocalDirectory
-from eddyline.spark.final_stage import FinalStage
-from eddyline.spark.ingest import Destination
-from eddyline.spark.job_layouts import JobLayouts
-from eddyline.spark.key_splits import KeySplits
-from eddyline.spark.layout_shards import LayoutShards, by_group, runs_of
-from eddyline.spark.layout_tables import DIRECTORY as TABLES
-from eddyline.spark.packed_batches import INPUT_ARROW, OUTPUT_COLUMNS, unpack
+from eddyline.spark.delivery.collected import CollectedBatch
+from eddyline.spark.delivery.final_stage import FinalStage
+from eddyline.spark.exchange.packed_batches import INPUT_ARROW, OUTPUT_COLUMNS, unpack
+from eddyline.spark.exchange.row_files import ShardFiles
+from eddyline.spark.layouts.added_layouts import AddedLayout
+from eddyline.spark.layouts.job_layouts import JobLayouts
+from eddyline.spark.layouts.key_splits import KeySplits
+from eddyline.spark.layouts.layout_shards import LayoutShards, by_group, runs_of
+from eddyline.spark.layouts.layout_tables import DIRECTORY as TABLES
+from eddyline.spark.layouts.shard_program import ShardSpec
+from eddyline.spark.operation.running_queries import RunningQueries
 from eddyline.spark.partitioning.frequent_keys import DEFAULT_LIMITS, SplitLimits
 from eddyline.spark.partitioning.shard_ids import partition_of
-from eddyline.spark.row_files import ShardFiles
-from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.script import Script
-from eddyline.spark.shard_engine import StepOutput
-from eddyline.spark.shard_input import ShardInput
-from eddyline.spark.shard_program import ShardSpec
+from eddyline.spark.storage.control import DIRECTORY as CONTROL
+from eddyline.spark.storage.control import ControlStream
+from eddyline.spark.storage.directory import LocalDirectory
+from eddyline.spark.workers.ingest import Destination
+from eddyline.spark.workers.shard_engine import StepOutput
+from eddyline.spark.workers.shard_input import ShardInput
 from eddyline.sql.naming import quoted
 from sharded_checkpoint import Checkpoint
 from sharded_checks import FROM_START, Comparisons, joins

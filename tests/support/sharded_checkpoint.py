@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import pytest
 
 from eddyline import StateError
-from eddyline.spark.directory import LocalDirectory
-from eddyline.spark.job_program import JobProgram
-from eddyline.spark.program_file import SPARK_DIRECTORY
+from eddyline.spark.layouts.job_program import JobProgram
 from eddyline.spark.rescaling import rescale_directory
 from eddyline.spark.script import QueryGroup, Script
+from eddyline.spark.storage.directory import LocalDirectory
+from eddyline.spark.storage.program_file import SPARK_DIRECTORY
 
 
 class Checkpoint:

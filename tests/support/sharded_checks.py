@@ -9,7 +9,7 @@ from eddyline import Engine
 from eddyline.algebra.plan import Plan
 from eddyline.algebra.reads import nodes
 from eddyline.engine.query import Query
-from eddyline.spark.layout_shards import LayoutShards
+from eddyline.spark.layouts.layout_shards import LayoutShards
 from eddyline.testing.bags import Row, difference
 from net_changes import answer_at, net_changes
 from sharded_engines import Output, Shard

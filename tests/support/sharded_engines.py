@@ -12,18 +12,18 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline.engine.changes import Changes
-from eddyline.spark.added_layouts import AddedLayout
-from eddyline.spark.durable import CommitRecord
-from eddyline.spark.output import ShardOutput
-from eddyline.spark.packed_batches import PARTS, PARTS_BEFORE, TABLES, unpack
+from eddyline.spark.exchange.packed_batches import PARTS, PARTS_BEFORE, TABLES, unpack
+from eddyline.spark.exchange.query_rows import QueryRows
+from eddyline.spark.exchange.row_files import ShardFiles, WrittenFiles
+from eddyline.spark.layouts.added_layouts import AddedLayout
+from eddyline.spark.layouts.shard_program import ShardSpec
 from eddyline.spark.partitioning.layouts import one_cell
-from eddyline.spark.query_rows import QueryRows
-from eddyline.spark.row_files import ShardFiles, WrittenFiles
 from eddyline.spark.script import QueryGroup
-from eddyline.spark.shard import for_key_splits
-from eddyline.spark.shard_engine import ShardEngine, StepOutput
-from eddyline.spark.shard_input import ShardInput, engine_batch
-from eddyline.spark.shard_program import ShardSpec
+from eddyline.spark.workers.durable import CommitRecord
+from eddyline.spark.workers.output import ShardOutput
+from eddyline.spark.workers.shard import for_key_splits
+from eddyline.spark.workers.shard_engine import ShardEngine, StepOutput
+from eddyline.spark.workers.shard_input import ShardInput, engine_batch
 from eddyline.testing.bags import Row, rows_of
 from memory_state import MemoryState
 

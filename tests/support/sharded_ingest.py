@@ -9,10 +9,10 @@ import pandas as pd
 import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef, TableDef
-from eddyline.spark.ingest import Destination, Packer
+from eddyline.spark.exchange.row_files import ShardFiles, WrittenFiles
 from eddyline.spark.partitioning.split_keys import SplitKey
-from eddyline.spark.row_files import ShardFiles, WrittenFiles
-from eddyline.spark.shard_input import ShardInput
+from eddyline.spark.workers.ingest import Destination, Packer
+from eddyline.spark.workers.shard_input import ShardInput
 
 #: Packed batches of at least this size are files.
 _LEAST_BYTES: Final = 1_000

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from eddyline.spark.added_layouts import AddedLayout
-from eddyline.spark.directory import Directory
-from eddyline.spark.job_program import JobProgram
-from eddyline.spark.layout_shards import LayoutShards
-from eddyline.spark.layout_tables import DIRECTORY, LayoutTables
+from eddyline.spark.exchange.shared_files import SharedFile
+from eddyline.spark.layouts.added_layouts import AddedLayout
+from eddyline.spark.layouts.job_program import JobProgram
+from eddyline.spark.layouts.layout_shards import LayoutShards
+from eddyline.spark.layouts.layout_tables import DIRECTORY, LayoutTables
+from eddyline.spark.layouts.shard_program import BroadcastProgram, ShardProgram, ShardSpec
+from eddyline.spark.layouts.table_contents import ShardTables, TableContent
 from eddyline.spark.partitioning.planned_query import LARGE_TABLE
 from eddyline.spark.script import Script
-from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSpec
-from eddyline.spark.shared_files import SharedFile
-from eddyline.spark.table_contents import ShardTables, TableContent
+from eddyline.spark.storage.directory import Directory
 
 
 class Program(BroadcastProgram):

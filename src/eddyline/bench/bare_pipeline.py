@@ -19,7 +19,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from eddyline.spark.environment import LOCAL_CHECKPOINT_CONF, job_conf, settings
-from eddyline.spark.packed_batches import pack, unpack
+from eddyline.spark.exchange.packed_batches import pack, unpack
 
 SCHEMA: Final = "ts TIMESTAMP, k BIGINT, v BIGINT"
 _PACKED: Final = "shard BIGINT, name STRING, blob BINARY"

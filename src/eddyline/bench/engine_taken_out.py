@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from unittest.mock import patch
 
 from eddyline.spark import job
-from eddyline.spark.durable import EngineBatch
-from eddyline.spark.shard import ShardTasks
-from eddyline.spark.shard_engine import ShardEngine, StepOutput
+from eddyline.spark.workers.durable import EngineBatch
+from eddyline.spark.workers.shard import ShardTasks
+from eddyline.spark.workers.shard_engine import ShardEngine, StepOutput
 
 
 class NoEngine(ShardEngine):

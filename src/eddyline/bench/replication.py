@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from eddyline.bench.side_by_side import FILES, Input
-from eddyline.spark.layout_shards import planned
+from eddyline.spark.layouts.layout_shards import planned
 from eddyline.spark.partitioning.planning import best_layout
 from eddyline.spark.script import Script
 from eddyline.spark.session import Session

@@ -27,11 +27,11 @@ from eddyline.bench.embedded import join_engine
 from eddyline.bench.measure import apart, machine
 from eddyline.bench.workload import BenchLoad
 from eddyline.runtime.stores.columns import Array
-from eddyline.spark.batch_log import BatchLog
-from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
-from eddyline.spark.packed_batches import pack
-from eddyline.spark.row_files import RowFile, ShardFiles, WrittenFiles
-from eddyline.spark.shard_engine import ShardEngine
+from eddyline.spark.exchange.packed_batches import pack
+from eddyline.spark.exchange.row_files import RowFile, ShardFiles, WrittenFiles
+from eddyline.spark.workers.batch_log import BatchLog
+from eddyline.spark.workers.durable import CommitRecord, DurableState, EngineBatch
+from eddyline.spark.workers.shard_engine import ShardEngine
 from eddyline.types import TIMESTAMP
 
 #: Small batches, and how many of them at either end are compared.

@@ -19,8 +19,8 @@ from eddyline.engine.ingest.table_changes import is_live
 from eddyline.errors import DataError
 from eddyline.optimizer.compared import columns_compared
 from eddyline.spark.environment import local_session
-from eddyline.spark.sampling import Sampler
 from eddyline.spark.script import Script
+from eddyline.spark.sources.sampling import Sampler
 
 Source = StreamDef | TableDef
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from eddyline.errors import DataError, StateError
-from eddyline.spark.directory import Directory, LocalDirectory, local_path
+from eddyline.spark.storage.directory import Directory, LocalDirectory, local_path
 
 
 def open_directory(path: str) -> Directory:

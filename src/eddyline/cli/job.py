@@ -21,14 +21,14 @@ from eddyline.cli.starting import StartingSpark, read
 from eddyline.cli.view import JobView
 from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
 from eddyline.errors import StateError
+from eddyline.spark.operation.supervisor import NEVER, Restart
 from eddyline.spark.root_cause import root_cause
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
-from eddyline.spark.supervisor import NEVER, Restart
 from eddyline.version import VERSION
 
 if TYPE_CHECKING:
-    from eddyline.spark.http_server import HttpServer
+    from eddyline.spark.operation.http_server import HttpServer
 
 _REFRESH_S: Final = 0.2
 _log = logging.getLogger(__name__)

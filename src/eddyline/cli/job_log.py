@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from eddyline.errors import DataError, EddylineError
-from eddyline.spark.directory import LocalDirectory, local_path
+from eddyline.spark.storage.directory import LocalDirectory, local_path
 
 #: In the checkpoint.
 LOG_FILE: Final = "eddyline.log"

@@ -1,4 +1,4 @@
-"""Client of the mailbox of a job in another process (``eddyline.spark.mailbox``)."""
+"""Client of the mailbox of a job in another process (``eddyline.spark.operation.mailbox``)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from eddyline import errors
 from eddyline.cli.arrow_directory import open_directory
 from eddyline.cli.failures import JobFailedError
 from eddyline.errors import CatalogError, EddylineError, StateError, did_you_mean
-from eddyline.spark.mailbox import DIRECTORY, HEARTBEAT_S, ROW_COUNT
-from eddyline.spark.packed_batches import unpack
+from eddyline.spark.exchange.packed_batches import unpack
+from eddyline.spark.operation.mailbox import DIRECTORY, HEARTBEAT_S, ROW_COUNT
 
 #: A job without heartbeat for this time is reported as silent.
 _SILENT_S: Final = 4 * HEARTBEAT_S

@@ -169,7 +169,7 @@ def run(
         from eddyline.cli.job import Job, run_job
         from eddyline.cli.view import make_view
         from eddyline.engine.settings import DEFAULT_SETTINGS
-        from eddyline.spark.supervisor import Restart
+        from eddyline.spark.operation.supervisor import Restart
 
         ended = once and (checkpoint is None if finish is None else finish)
         job = Job(
@@ -243,7 +243,7 @@ def explain(
 ) -> None:
     """Print the plan of each query of a script, with the update pattern of every edge."""
     from eddyline.cli.scripts import checked
-    from eddyline.spark.partitioning.explain import partitionings
+    from eddyline.spark.layouts.explain import partitionings
 
     with failures.reported():
         script = checked(file, _settings(capacity, assignments))

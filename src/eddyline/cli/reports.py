@@ -14,7 +14,7 @@ import pyarrow as pa
 from eddyline.cli.mailbox_client import Status, state_of
 from eddyline.cli.view import instant, jsonable
 from eddyline.engine.explain import bytes_text
-from eddyline.spark.printing import format_rows
+from eddyline.spark.sinks.printing import format_rows
 from eddyline.spark.verify import Finding
 
 _SHOWN_CELLS: Final = 16

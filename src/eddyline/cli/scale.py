@@ -9,7 +9,7 @@ from dataclasses import asdict
 import typer
 
 from eddyline.engine.explain import aligned, bytes_text, number
-from eddyline.spark.partitioning.simulation import (
+from eddyline.spark.layouts.simulation import (
     ONE_KEY_SHARE,
     ShardLoad,
     costs_of_one_key,

@@ -13,7 +13,7 @@ import typer
 from eddyline.errors import DataError
 
 if TYPE_CHECKING:
-    from eddyline.spark.http_server import HttpServer
+    from eddyline.spark.operation.http_server import HttpServer
 
 Address = Annotated[
     str | None,
@@ -53,7 +53,7 @@ def http_server(
         yield None
         return
     token = _token(variable, file)
-    from eddyline.spark.http_server import HttpServer
+    from eddyline.spark.operation.http_server import HttpServer
 
     with closing(HttpServer(address, token)) as server:
         yield server

@@ -16,10 +16,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from eddyline.spark.printing import cell
-from eddyline.spark.progress_tracker import JobProgress
+from eddyline.spark.operation.progress_tracker import JobProgress
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
+from eddyline.spark.sinks.printing import cell
 
 _FIRST_ROWS: Final = 3
 _SHOWN_QUERIES: Final = 20

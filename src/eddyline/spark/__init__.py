@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 from eddyline.extras import extras_named
 
 if TYPE_CHECKING:
-    from eddyline.spark.progress_tracker import JobProgress
+    from eddyline.spark.operation.progress_tracker import JobProgress
+    from eddyline.spark.operation.supervisor import NEVER, ON_FAILURE, Restart
     from eddyline.spark.rescaling import Rescaled, rescale
     from eddyline.spark.run import Run
     from eddyline.spark.session import Session
-    from eddyline.spark.supervisor import NEVER, ON_FAILURE, Restart
 
 __all__ = [
     "NEVER",
@@ -26,11 +26,11 @@ __all__ = [
 ]
 
 _ON_DEMAND: Final = {
-    "JobProgress": "eddyline.spark.progress_tracker",
-    "NEVER": "eddyline.spark.supervisor",
-    "ON_FAILURE": "eddyline.spark.supervisor",
+    "JobProgress": "eddyline.spark.operation.progress_tracker",
+    "NEVER": "eddyline.spark.operation.supervisor",
+    "ON_FAILURE": "eddyline.spark.operation.supervisor",
     "Rescaled": "eddyline.spark.rescaling",
-    "Restart": "eddyline.spark.supervisor",
+    "Restart": "eddyline.spark.operation.supervisor",
     "Run": "eddyline.spark.run",
     "Session": "eddyline.spark.session",
     "rescale": "eddyline.spark.rescaling",

@@ -19,8 +19,8 @@ with gc_paused():  # what is imported stays
     import pyspark.worker  # noqa: F401 - for the workers
     from pyspark import daemon
 
-    import eddyline.spark.ingest
-    import eddyline.spark.shard  # noqa: F401 - for the workers
+    import eddyline.spark.workers.ingest
+    import eddyline.spark.workers.shard  # noqa: F401 - for the workers
 
 if __name__ == "__main__":
     gc.freeze()  # no worker's garbage collection touches, and so copies, what all share

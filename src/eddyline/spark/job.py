@@ -14,49 +14,49 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.row_reader import bad_schema, late_schema
-from eddyline.spark.added_layouts import added_shards, publish_layouts
-from eddyline.spark.batch_time import heartbeat, publish_batch
-from eddyline.spark.control import DIRECTORY as CONTROL
-from eddyline.spark.control import ControlStream
-from eddyline.spark.control_compaction import fold_read_files
-from eddyline.spark.delivery import Delivery, Reporter
-from eddyline.spark.directory import path_segment
+from eddyline.spark.delivery.delivery import Delivery, Reporter
+from eddyline.spark.delivery.final_stage import FinalStage
+from eddyline.spark.delivery.sink_factory import SinkFactory
 from eddyline.spark.environment import LOCAL_CHECKPOINT_CONF, job_conf, settings
-from eddyline.spark.final_stage import FinalStage
-from eddyline.spark.formats import side_options
-from eddyline.spark.held_rows import HeldRowsWarning
-from eddyline.spark.ingest import Destination, packed_batches
-from eddyline.spark.job_checkpoint import Checkpoint
+from eddyline.spark.exchange.batch_time import heartbeat, publish_batch
+from eddyline.spark.exchange.keep_rates import clear_keep_rates, publish_keep_rates
+from eddyline.spark.exchange.packed_batches import OUTPUT_SCHEMA
 from eddyline.spark.job_inputs import JobInputs
-from eddyline.spark.job_layouts import JobLayouts
-from eddyline.spark.job_program import JobProgram
-from eddyline.spark.keep_rates import clear_keep_rates, publish_keep_rates
-from eddyline.spark.key_splits import KeySplits
-from eddyline.spark.layout_shards import LayoutShards, by_group, runs_of
-from eddyline.spark.layout_tables import DIRECTORY as TABLES
-from eddyline.spark.lease import Lease
-from eddyline.spark.mailbox import DIRECTORY as MAILBOX
-from eddyline.spark.mailbox import Mailbox
-from eddyline.spark.packed_batches import OUTPUT_SCHEMA
+from eddyline.spark.layouts.added_layouts import added_shards, publish_layouts
+from eddyline.spark.layouts.job_layouts import JobLayouts
+from eddyline.spark.layouts.job_program import JobProgram
+from eddyline.spark.layouts.key_splits import KeySplits
+from eddyline.spark.layouts.layout_shards import LayoutShards, by_group, runs_of
+from eddyline.spark.layouts.layout_tables import DIRECTORY as TABLES
+from eddyline.spark.layouts.shard_program import BroadcastProgram, ShardProgram, ShardSpec
+from eddyline.spark.layouts.table_contents import ShardTables, TableContent
+from eddyline.spark.operation.held_rows import HeldRowsWarning
+from eddyline.spark.operation.mailbox import DIRECTORY as MAILBOX
+from eddyline.spark.operation.mailbox import Mailbox
+from eddyline.spark.operation.progress_tracker import ProgressTracker
+from eddyline.spark.operation.running_queries import RunningQueries
+from eddyline.spark.operation.supervisor import NEVER, Restart, Supervisor
 from eddyline.spark.partitioning.planned_query import LARGE_TABLE
-from eddyline.spark.printing import print_rows
-from eddyline.spark.processor import ShardProcessor
-from eddyline.spark.program_file import NAME as PROGRAM
-from eddyline.spark.program_file import SPARK_DIRECTORY
-from eddyline.spark.progress_tracker import ProgressTracker
 from eddyline.spark.python_workers import WORKER_CONF, start_workers
 from eddyline.spark.run import Run
-from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.script import QueryGroup, Script
-from eddyline.spark.shard import ShardTasks
-from eddyline.spark.shard_program import BroadcastProgram, ShardProgram, ShardSpec
-from eddyline.spark.sink_bases import Target
-from eddyline.spark.sink_factory import SinkFactory
-from eddyline.spark.sinks import MemorySink, Printer
-from eddyline.spark.sources import resolve_path
-from eddyline.spark.spark_batches import planned_us
-from eddyline.spark.supervisor import NEVER, Restart, Supervisor
-from eddyline.spark.table_contents import ShardTables, TableContent
+from eddyline.spark.sinks.printing import print_rows
+from eddyline.spark.sinks.sink_bases import Target
+from eddyline.spark.sinks.sinks import MemorySink, Printer
+from eddyline.spark.sources.format_check import side_options
+from eddyline.spark.sources.sources import resolve_path
+from eddyline.spark.storage.control import DIRECTORY as CONTROL
+from eddyline.spark.storage.control import ControlStream
+from eddyline.spark.storage.control_compaction import fold_read_files
+from eddyline.spark.storage.directory import path_segment
+from eddyline.spark.storage.job_checkpoint import Checkpoint
+from eddyline.spark.storage.lease import Lease
+from eddyline.spark.storage.program_file import NAME as PROGRAM
+from eddyline.spark.storage.program_file import SPARK_DIRECTORY
+from eddyline.spark.storage.spark_batches import planned_us
+from eddyline.spark.workers.ingest import Destination, packed_batches
+from eddyline.spark.workers.processor import ShardProcessor
+from eddyline.spark.workers.shard import ShardTasks
 
 _log = logging.getLogger(__name__)
 #: How far timestamps may be ahead of the wall clock if neither stream nor options have a limit.

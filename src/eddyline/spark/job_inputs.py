@@ -10,9 +10,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.algebra.catalog import StreamDef
 from eddyline.engine.ingest.table_changes import changes_of, is_live
-from eddyline.spark.parquet import Reader
+from eddyline.spark.formats.parquet import Reader
 from eddyline.spark.script import QueryGroup, Script
-from eddyline.spark.sources import (
+from eddyline.spark.sources.sources import (
     change_source,
     declared_changes,
     declared_columns,

@@ -40,8 +40,8 @@ def start_workers(spark: SparkSession) -> None:
 
 
 def _imported(rows: Iterable[int]) -> Iterator[int]:
-    import eddyline.spark.ingest
-    import eddyline.spark.shard  # noqa: F401
+    import eddyline.spark.workers.ingest
+    import eddyline.spark.workers.shard  # noqa: F401
 
     yield from rows
 

@@ -20,18 +20,18 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from eddyline.errors import StateError
-from eddyline.spark import files
-from eddyline.spark.directory import Directory
 from eddyline.spark.environment import (
     JOB_CONF,
     LOCAL_CHECKPOINT_CONF,
     local_session,
     settings,
 )
-from eddyline.spark.lease import Lease
 from eddyline.spark.partitioning.shard_ids import partition_of
-from eddyline.spark.program_file import SPARK_DIRECTORY, SavedProgram, read_program
-from eddyline.spark.spark_batches import SparkBatches, interruption, spark_batches
+from eddyline.spark.storage import files
+from eddyline.spark.storage.directory import Directory
+from eddyline.spark.storage.lease import Lease
+from eddyline.spark.storage.program_file import SPARK_DIRECTORY, SavedProgram, read_program
+from eddyline.spark.storage.spark_batches import SparkBatches, interruption, spark_batches
 
 _PARTITIONS: Final = "spark.sql.shuffle.partitions"
 _log = logging.getLogger(__name__)

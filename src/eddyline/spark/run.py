@@ -13,16 +13,16 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eddyline.engine.query import Query
 from eddyline.errors import StateError
 from eddyline.extras import extras_named
-from eddyline.spark.disk import disk_error
-from eddyline.spark.lease import Lease
-from eddyline.spark.mailbox import Mailbox
-from eddyline.spark.progress_tracker import JobProgress, ProgressTracker
+from eddyline.spark.operation.mailbox import Mailbox
+from eddyline.spark.operation.progress_tracker import JobProgress, ProgressTracker
+from eddyline.spark.operation.running_queries import RunningQueries
+from eddyline.spark.operation.supervisor import Supervisor
 from eddyline.spark.root_cause import root_cause
-from eddyline.spark.running_queries import RunningQueries
-from eddyline.spark.supervisor import Supervisor
+from eddyline.spark.storage.disk import disk_error
+from eddyline.spark.storage.lease import Lease
 
 if TYPE_CHECKING:
-    from eddyline.spark.http_server import HttpServer
+    from eddyline.spark.operation.http_server import HttpServer
 
 _log = logging.getLogger(__name__)
 
@@ -132,7 +132,7 @@ class Run:
         if not self.isActive:
             raise StateError("the job has ended: it has no metrics any more")
         with extras_named():
-            from eddyline.spark.http_server import HttpServer
+            from eddyline.spark.operation.http_server import HttpServer
         server = HttpServer(address, token)
         server.serve(self)
         self._servers.append(server)

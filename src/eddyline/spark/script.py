@@ -23,10 +23,10 @@ from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
 from eddyline.errors import CatalogError, EddylineError, SqlError
 from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.statistics import Statistics
-from eddyline.spark.formats import check_sink, check_sink_of
-from eddyline.spark.option_check import check_fit, check_options, require_sources, unchecked_formats
 from eddyline.spark.partitioning.groups import connected
-from eddyline.spark.postgres_options import public_options, public_sql
+from eddyline.spark.sinks.postgres.postgres_options import public_options, public_sql
+from eddyline.spark.sources import option_check
+from eddyline.spark.sources.format_check import check_sink, check_sink_of
 from eddyline.sql.definitions import own_option
 from eddyline.sql.naming import quoted, quoted_text
 from eddyline.sql.parser import parse
@@ -80,11 +80,11 @@ class Script:
             CatalogError: a name is taken or missing.
         """
         for statement in parse(text):
-            check_options(statement, text)
+            option_check.check_options(statement, text)
             result = self._engine.execute(statement)
             if isinstance(statement, CreateQuery) and isinstance(result, Query):
                 with self._taken_back(result):
-                    check_fit(statement, result, text)
+                    option_check.check_fit(statement, result, text)
                     result.sql = public_sql(result.sql, result.options)
             self._record(statement, result)
             yield statement, result
@@ -148,12 +148,12 @@ class Script:
         """
         groups = self.groups()
         read = {name for g in groups for name in (*g.streams, *g.tables)}
-        require_sources(statements, read, text)
+        option_check.require_sources(statements, read, text)
 
     def unchecked_formats(self) -> Iterator[str]:
         """A sentence for each source and sink that only Spark can check."""
         definitions: list[StreamDef | TableDef] = [*self.streams.values(), *self.tables.values()]
-        return unchecked_formats(definitions, self.queries.values())
+        return option_check.unchecked_formats(definitions, self.queries.values())
 
     @property
     def keep_rates(self) -> dict[str, float]:

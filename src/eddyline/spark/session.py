@@ -22,20 +22,20 @@ from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, S
 from eddyline.engine.query import Query
 from eddyline.engine.settings import Settings
 from eddyline.errors import CatalogError, did_you_mean
-from eddyline.spark import files
+from eddyline.spark.delivery.sink_factory import SinkFactory
 from eddyline.spark.environment import local_session
-from eddyline.spark.frames import create_stream, create_table
 from eddyline.spark.gc_control import gc_paused
 from eddyline.spark.job import AHEAD_AT_MOST, JobOptions, JobStarter
-from eddyline.spark.job_checkpoint import Checkpoint
 from eddyline.spark.job_inputs import JobInputs
-from eddyline.spark.printing import print_rows
+from eddyline.spark.operation.running_queries import RunningQueries
+from eddyline.spark.operation.supervisor import NEVER, Restart
 from eddyline.spark.run import Run
-from eddyline.spark.running_queries import RunningQueries
 from eddyline.spark.script import Script
-from eddyline.spark.sink_factory import SinkFactory
-from eddyline.spark.sinks import FileSink, MemorySink, Printer
-from eddyline.spark.supervisor import NEVER, Restart
+from eddyline.spark.sinks.printing import print_rows
+from eddyline.spark.sinks.sinks import FileSink, MemorySink, Printer
+from eddyline.spark.sources.frames import create_stream, create_table
+from eddyline.spark.storage import files
+from eddyline.spark.storage.job_checkpoint import Checkpoint
 from eddyline.sql.naming import require_name
 
 #: No column of a stream or table has a declared number of distinct values.

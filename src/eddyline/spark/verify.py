@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from eddyline.errors import EddylineError, StateError
-from eddyline.spark.control import DIRECTORY as CONTROL
-from eddyline.spark.control import foreign_files, read_statements
-from eddyline.spark.directory import Directory
-from eddyline.spark.key_splits import DIRECTORY as SPLIT_KEYS
-from eddyline.spark.key_splits import read_saved
-from eddyline.spark.lease import read_holder, require_free
-from eddyline.spark.program_file import NAME as PROGRAM
-from eddyline.spark.program_file import SPARK_DIRECTORY, SavedProgram, read_program
-from eddyline.spark.spark_batches import batch_ids, interruption, spark_batches
+from eddyline.spark.layouts.key_splits import DIRECTORY as SPLIT_KEYS
+from eddyline.spark.layouts.key_splits import read_saved
+from eddyline.spark.storage.control import DIRECTORY as CONTROL
+from eddyline.spark.storage.control import foreign_files, read_statements
+from eddyline.spark.storage.directory import Directory
+from eddyline.spark.storage.lease import read_holder, require_free
+from eddyline.spark.storage.program_file import NAME as PROGRAM
+from eddyline.spark.storage.program_file import SPARK_DIRECTORY, SavedProgram, read_program
+from eddyline.spark.storage.spark_batches import batch_ids, interruption, spark_batches
 from eddyline.sql.parser import parse
 
 Level = Literal["ok", "note", "error"]

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 from eddyline import Engine
 from eddyline.algebra.catalog import TableDef
-from eddyline.spark.ingest import Packer
+from eddyline.spark.layouts.table_contents import ShardTables
 from eddyline.spark.partitioning.dealing import Dealer
-from eddyline.spark.table_contents import ShardTables
+from eddyline.spark.workers.ingest import Packer
 from eddyline.types import TIMESTAMP
 from sharded import EAGER, Sharded
 from sharded_moves import Moves, divided_tables, first_partitions, with_times

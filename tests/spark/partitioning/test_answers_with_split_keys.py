@@ -20,9 +20,10 @@ from hypothesis import Phase, event, given, settings
 from hypothesis import strategies as st
 
 from eddyline.engine.ingest.row_reader import OWN
-from eddyline.spark import ingest, key_splits
-from eddyline.spark.durable import CommitRecord, DurableState, EngineBatch
+from eddyline.spark.layouts import key_splits
 from eddyline.spark.partitioning.frequent_keys import DEFAULT_LIMITS, SplitLimits
+from eddyline.spark.workers import ingest
+from eddyline.spark.workers.durable import CommitRecord, DurableState, EngineBatch
 from eddyline.types import TIMESTAMP
 from sharded import EAGER, Sharded
 from sharded_moves import Moves, first_partitions, with_times

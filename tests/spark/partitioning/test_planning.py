@@ -5,12 +5,12 @@ from __future__ import annotations
 from eddyline.engine.options import EngineOptions
 from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
 from eddyline.optimizer.statistics import Statistics
-from eddyline.spark.layout_shards import planned as planned_of
+from eddyline.spark.layouts.layout_shards import planned as planned_of
+from eddyline.spark.operation.script_delta import ScriptDelta
 from eddyline.spark.partitioning.layouts import Layout
 from eddyline.spark.partitioning.planned_query import PlannedQuery
 from eddyline.spark.partitioning.planning import as_run, fits, layouts
 from eddyline.spark.script import Script
-from eddyline.spark.script_delta import ScriptDelta
 
 STREAMS = """
     CREATE STREAM a (ts TIMESTAMP, k BIGINT, x INT, v DOUBLE) TIMESTAMP BY ts;

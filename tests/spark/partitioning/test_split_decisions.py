@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from eddyline import CatalogError, StateError
-from eddyline.spark.directory import LocalDirectory
-from eddyline.spark.key_splits import DIRECTORY, KeySplits
-from eddyline.spark.layout_shards import LayoutShards, layouts_of, planned
+from eddyline.spark.layouts.key_splits import DIRECTORY, KeySplits
+from eddyline.spark.layouts.layout_shards import LayoutShards, layouts_of, planned
 from eddyline.spark.partitioning.frequent_keys import (
     DEFAULT_LIMITS,
     KeyCounts,
@@ -27,6 +26,7 @@ from eddyline.spark.partitioning.split_keys import (
     splittable,
 )
 from eddyline.spark.script import Script
+from eddyline.spark.storage.directory import LocalDirectory
 from eddyline.spark.verify import verify
 
 SECOND = 1_000_000

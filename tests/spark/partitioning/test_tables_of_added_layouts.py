@@ -13,7 +13,7 @@ from hypothesis import Phase, event, given, settings
 from hypothesis import strategies as st
 
 from eddyline import StateError
-from eddyline.spark.added_layouts import AddedLayout
+from eddyline.spark.layouts.added_layouts import AddedLayout
 from eddyline.types import TIMESTAMP
 from sharded import Sharded
 from sharded_moves import Moves, first_partitions, with_times

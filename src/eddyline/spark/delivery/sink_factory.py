@@ -1,0 +1,265 @@
+"""The sinks of a job, created from the options of its queries and streams."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pyspark.sql import SparkSession
+
+from eddyline.engine.execution.bad_rows import BAD_ROWS
+from eddyline.engine.query import Query
+from eddyline.errors import DataError, did_you_mean
+from eddyline.spark.formats.format_options import sink_format
+from eddyline.spark.root_cause import root_cause
+from eddyline.spark.sinks.output_routes import route_of
+from eddyline.spark.sinks.postgres.postgres_options import public_options
+from eddyline.spark.sinks.postgres.postgres_sink import PostgresSink
+from eddyline.spark.sinks.printing import print_omitted, print_rows
+from eddyline.spark.sinks.sink_bases import OF_QUERIES, Sink, SparkSink, Target
+from eddyline.spark.sinks.sinks import (
+    OTHER_SINK,
+    SINKS,
+    FileSink,
+    MemorySink,
+    Printer,
+    PrintSink,
+    SinkContext,
+    file_sink,
+    preview_rows,
+)
+from eddyline.spark.sources.format_check import check_sink
+from eddyline.spark.sources.sources import resolve_path
+
+#: Sinks whose rows name their query if it is not the only one.
+_SHARABLE: Final = (SparkSink, PostgresSink)
+_NOT_FOUND: Final = "DATA_SOURCE_NOT_FOUND"
+#: A class of the format cannot be loaded; other errors of reading without options mean nothing.
+_NOT_LOADED: Final = re.compile(
+    r"_DATA_SOURCE_NOT_ENABLED|NoClassDefFoundError|ServiceConfigurationError"
+    r"|IncompatibleClassChangeError|NoSuchMethodError|NoSuchFieldError|AbstractMethodError"
+)
+#: Kind and name of the packed batches of a shard's output.
+Key = tuple[str, str]
+
+
+class SinkBinding(NamedTuple):
+    """A query or side output with the key of its packed batches and its sink."""
+
+    target: Target
+    key: Key
+    sink: Sink
+
+
+class SinkFactory:
+    """Creates the sinks of a job. Queries with equal sinks and equal columns share one.
+
+    Whether a sink is shared affects the written columns, so it is fixed when the job starts: by the
+    number of its queries then, or by the option ``shared``.
+
+    Args:
+        base: directory of relative paths. job: identifies the job, for Delta and PostgreSQL.
+        memory: keeps the rows of the sink ``memory``, also those of earlier jobs of the session.
+
+    Attributes:
+        by_key: sinks by key of the packed batches.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        base: Path | None,
+        printer: Printer,
+        job: str,
+        memory: MemorySink | None = None,
+    ) -> None:
+        self.by_key: dict[Key, Sink] = {}
+        self._spark = spark
+        self._base = base
+        printed = PrintSink(printer, print_omitted if printer is print_rows else _omit)
+        session = uuid.uuid4().hex
+        self._context = SinkContext(spark, job, printed, memory or MemorySink(), session, {})
+        self._by_path: dict[str, FileSink] = {}
+        self._found: set[str] = set()  # formats that Spark has found
+        self._bindings: dict[str, SinkBinding] = {}  # by label in lower case
+
+    def open_first(self, queries: Iterable[Query]) -> None:
+        """Open the sinks of the queries with which a job starts.
+
+        Raises:
+            DataError: an option is missing or wrong, or queries with different columns or formats
+                write files to the same path.
+        """
+        for query in queries:
+            sink = self._open(query)
+            if isinstance(sink, _SHARABLE):
+                sink.shared |= sink.owner.name != query.name or _is_shared(query)
+
+    def open(self, query: Query) -> None:
+        """Open the sink of a query that is added to the job, and prepare it.
+
+        Raises:
+            DataError: as of :meth:`open_first` and :meth:`prepare`; or the sink belongs to another
+                query and is not shared; or a password would be written to the checkpoint.
+        """
+        if public_options(query.options) != dict(query.options):
+            raise DataError(
+                f"'{query.name}': the url has a password, which would be written to the checkpoint "
+                "with the request: name an environment variable of the job in password_env"
+            )
+        sink = self._open(query)
+        if isinstance(sink, _SHARABLE) and not sink.shared:
+            self._share(sink, query)
+        if isinstance(sink, PostgresSink):
+            sink.prepare()
+
+    def _share(self, sink: SparkSink | PostgresSink, query: Query) -> None:
+        """Let an added query use a sink that is not shared so far."""
+        if sink.owner.name == query.name:
+            sink.shared = _is_shared(query)
+        else:
+            raise DataError(
+                f"'{query.name}': query '{sink.owner.name}' has the same sink, and its rows do not "
+                "name their query; choose another path, or start the job with both queries, or "
+                "with the option shared = 'true'"
+            )
+
+    def prepare(self) -> None:
+        """Prepare the tables of the sinks with which a job starts.
+
+        Raises:
+            DataError: a database cannot be reached, or a table does not fit. StateError: a table
+                has not what the job has written.
+        """
+        for sink in self._tables():
+            sink.prepare()
+
+    def begin_again(self, streams: frozenset[str]) -> list[PostgresSink]:
+        """The windows over streams were emptied before the rows of the next batch.
+
+        Returns:
+            The sinks to which the batch has to be delivered even if it has no rows for them.
+        """
+        return [sink for sink in self._tables() if sink.begin_again(streams)]
+
+    def close(self) -> None:
+        """Close connections; they are opened again when they are needed."""
+        for database in list(self._context.databases.values()):
+            database.close()
+
+    def _tables(self) -> list[PostgresSink]:
+        sinks = dict.fromkeys(list(self.by_key.values()))
+        return [sink for sink in sinks if isinstance(sink, PostgresSink)]
+
+    def open_side(self, target: Target, options: Mapping[str, str]) -> None:
+        """Open the sink of a side output.
+
+        Raises:
+            DataError: an option is missing or wrong, or another target has the path.
+        """
+        self._check(target, options)
+        self._bind((target.kind, target.name), target, self._create(target, options))
+
+    def open_bad_rows(self, path: str) -> None:
+        """Open the common sink of the bad rows of all queries.
+
+        Args:
+            path: a directory of no other sink.
+        """
+        target = Target("bad", OF_QUERIES, BAD_ROWS)
+        sink = file_sink(self._spark, target, "parquet", {}, path)
+        sink.shared = True
+        self.by_key["bad", OF_QUERIES] = sink
+
+    def find(self, label: str) -> SinkBinding | None:
+        """The binding of a query or side output; None if there is none of this name."""
+        found = self._bindings.get(label.lower())
+        kind, colon, name = label.partition(":")
+        query = self._bindings.get(name.lower())
+        if found is None and kind == "bad" and colon and query is not None:
+            key = ("bad", OF_QUERIES)
+            return SinkBinding(Target("bad", query.target.name, BAD_ROWS), key, self.by_key[key])
+        return found
+
+    def labels(self) -> list[str]:
+        """The names of all queries and side outputs."""
+        return [binding.target.label for binding in list(self._bindings.values())]
+
+    def _open(self, query: Query) -> Sink:
+        target = Target("changes", query.name, query.change_schema, query.replace_key)
+        self._check(target, query.options)
+        key = ("changes", route_of(query).key)
+        sink = self.by_key.get(key)
+        if sink is None:
+            sink = self._create(target, resolve_path(query.options, self._base))
+        if isinstance(sink, PrintSink):
+            sink.rows[target.label] = preview_rows(query.options)
+        if isinstance(sink, PostgresSink):
+            if sink.owner.replace_key != target.replace_key:
+                raise DataError(
+                    f"'{target.label}': query '{sink.owner.name}' has the same table, and another "
+                    "EMIT or GROUP BY; choose another table"
+                )
+            sink.reads[query.name] = query.reads
+        self._bind(key, target, sink)
+        return sink
+
+    def _bind(self, key: Key, target: Target, sink: Sink) -> None:
+        self.by_key[key] = sink
+        self._bindings[target.label.lower()] = SinkBinding(target, key, sink)
+
+    def _create(self, target: Target, options: Mapping[str, str]) -> Sink:
+        type_ = SINKS.get(sink_format(options), OTHER_SINK)
+        sink = type_.create(target, options, self._context)
+        return self._of_path(sink) if isinstance(sink, FileSink) else sink
+
+    def _of_path(self, sink: FileSink) -> FileSink:
+        """The sink of the path, if there is one already.
+
+        Raises:
+            DataError: its target, format, options or columns do not allow to share it.
+        """
+        first = self._by_path.setdefault(sink.path, sink)
+        owner, target = first.owner, sink.owner
+        if owner != target:
+            conflict = f"'{target.label}': the path '{sink.path}' belongs to '{owner.label}'"
+            if owner.kind != "changes" or target.kind != "changes":
+                raise DataError(conflict)
+            if (first.format, first.options) != (sink.format, sink.options):
+                raise DataError(f"{conflict}, whose sink has another format or other options")
+            if owner.schema != target.schema:
+                raise DataError(f"{conflict}, which has other columns; choose another path")
+        return first
+
+    def _check(self, target: Target, options: Mapping[str, str]) -> None:
+        """Check the options, and that Spark finds the format."""
+        check_sink(target.label, options, of_query=target.kind == "changes")
+        format_ = sink_format(options)
+        if SINKS.get(format_, OTHER_SINK).in_spark and format_ not in self._found:
+            _check_format(self._spark, target, format_)
+            self._found.add(format_)
+
+
+def _is_shared(query: Query) -> bool:
+    return query.options.get("shared", "false").lower() == "true"
+
+
+def _omit(targets: int, rows: int) -> None:
+    """A printer of the user does not report omitted rows."""
+
+
+def _check_format(spark: SparkSession, target: Target, format_: str) -> None:
+    """Check that Spark finds a format before the job starts."""
+    try:
+        spark.read.format(format_).load()  # fails for all formats but finds their classes first
+    except Exception as e:  # of Java, in several types
+        if _NOT_FOUND in str(e):
+            raise DataError(
+                f"'{target.label}': Spark knows no sink '{format_}' (is its package on the class "
+                f"path?); {did_you_mean(format_, SINKS)}"
+            ) from None
+        if _NOT_LOADED.search(str(e)):
+            raise DataError(f"'{target.label}': sink '{format_}': {root_cause(e)}") from e

@@ -1,0 +1,1 @@
+"""A running job: queries added and dropped, requests, progress, metrics and restarts."""

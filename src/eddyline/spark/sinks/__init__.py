@@ -1,0 +1,1 @@
+"""Destinations of the rows of queries and side outputs."""

@@ -1,0 +1,1 @@
+"""The sink ``postgres``: tables of PostgreSQL that follow the answers of queries."""

@@ -1,0 +1,238 @@
+"""Options of the sink ``postgres``, checked without a server and without its driver."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, cast, get_args
+
+from eddyline.engine.query import Query
+from eddyline.errors import DataError, did_you_mean
+from eddyline.spark.formats.format_options import OptionError, sink_format
+
+NAME: Final = "postgres"
+#: What a table has: the emitted rows, these with a place for each, or the answer.
+Mode = Literal["append", "changelog", "upsert"]
+
+#: Options of the connection, beside ``url``, by the names of libpq.
+_PARAMETERS: Final[Mapping[str, str]] = {
+    "host": "host",
+    "port": "port",
+    "database": "dbname",
+    "user": "user",
+}
+#: A name, or a name in double quotes.
+_PART: Final = r'(?:"(?:[^"]|"")+"|[^".\s]+)'
+_TABLE: Final = re.compile(rf"(?:(?P<schema>{_PART})\.)?(?P<table>{_PART})")
+#: PostgreSQL cuts off longer names.
+_MAX_NAME_BYTES: Final = 63
+_HIDDEN: Final = "***"
+#: A password of a URL, between user and host, and as a parameter.
+_USER_INFO: Final = re.compile(r"^(\w+://[^:/?#@]*):[^/?#]*@")
+_PASSWORD_PARAMETER: Final = re.compile(r"([?&]password=)[^&#]*")
+
+
+@dataclass(frozen=True)
+class PostgresOptions:
+    """The options of one sink.
+
+    Attributes:
+        connection: parameters of libpq. url: a URL of libpq with the others; "" if there is none.
+        schema: of the table; None: the first of the search path.
+        key: as written; None: not set.
+        password_env: environment variable with the password; None: libpq finds it.
+    """
+
+    connection: Mapping[str, str]
+    url: str
+    schema: str | None
+    table: str
+    mode: Mode
+    key: tuple[str, ...] | None
+    password_env: str | None
+
+    @classmethod
+    def of(cls, label: str, options: Mapping[str, str]) -> PostgresOptions:
+        """The valid options of a sink.
+
+        Args:
+            label: of the query or side output, for messages.
+
+        Raises:
+            OptionError: a value is wrong.
+        """
+        given = {name.lower(): value for name, value in options.items()}
+        names = {name.lower(): name for name in options}
+
+        def wrong(option: str, message: str) -> OptionError:
+            return OptionError(f"'{label}': {message}", names[option], "value")
+
+        table = _TABLE.fullmatch(given["table"])
+        if table is None:
+            raise wrong("table", f"table = '{given['table']}' is not a name, or schema.name")
+        url = given.get("url", "")
+        connection = {own: given[name] for name, own in _PARAMETERS.items() if name in given}
+        if "url" in given and not url.startswith(("postgresql://", "postgres://")):
+            raise wrong("url", "url is not of the form postgresql://user@host:port/database")
+        if url and connection:
+            raise wrong("url", f"set url, or {', '.join(_PARAMETERS)}, not both")
+        port = connection.get("port", "5432")
+        if not (port.isascii() and port.isdigit()):
+            raise wrong("port", f"port = '{port}' is not a number")
+        mode = given.get("mode", "append").lower()
+        if mode not in get_args(Mode):
+            raise wrong("mode", f"mode = '{mode}': {did_you_mean(mode, get_args(Mode))}")
+        key = None
+        if "key" in given:
+            key = tuple(name.strip() for name in given["key"].split(","))
+            if mode != "upsert":
+                raise wrong("key", "a key is for mode = 'upsert' only")
+            if not all(key):
+                raise wrong("key", f"key = '{given['key']}' is not a list of columns")
+        variable = given.get("password_env")
+        if variable is not None and without_password(url) != url:
+            raise wrong("password_env", "the url has a password, and password_env names another")
+        schema = table["schema"] and _unquoted(table["schema"])
+        name = _unquoted(table["table"])
+        return cls(connection, url, schema, name, cast(Mode, mode), key, variable)
+
+    @property
+    def database(self) -> tuple[object, ...]:
+        """Equal for sinks that can use one connection."""
+        return (self.url, tuple(sorted(self.connection.items())), self.password_env)
+
+    def password(self) -> str | None:
+        """The password of ``password_env``; None if that is not set.
+
+        Raises:
+            DataError: there is no such environment variable.
+        """
+        if self.password_env is None:
+            return None
+        if (password := os.environ.get(self.password_env)) is None:
+            raise DataError(f"password_env: there is no environment variable '{self.password_env}'")
+        return password
+
+
+def check_values(label: str, options: Mapping[str, str]) -> None:
+    """Check the values of options; see :meth:`PostgresOptions.of`."""
+    PostgresOptions.of(label, options)
+
+
+def check_query(query: Query) -> None:
+    """Check that a table can have what the mode of a query's sink promises.
+
+    Raises:
+        OptionError: it cannot; or a name is no name of a column in PostgreSQL.
+    """
+    options = PostgresOptions.of(query.name, query.options)
+    key_of(query, options)
+    names = [field.name for field in query.change_schema]
+    for i, name in enumerate(names):
+        if not name or len(name.encode()) > _MAX_NAME_BYTES:
+            raise _wrong(query, "sink", f"no column of PostgreSQL can have the name '{name}'")
+        if name in names[:i]:
+            raise _wrong(query, "sink", f"two columns have the name '{name}': use AS")
+
+
+def key_of(query: Query, options: PostgresOptions) -> tuple[str, ...]:
+    """The columns of the select list that identify a row of the answer; () for other modes, and
+    where there is one row.
+
+    Raises:
+        OptionError: the mode does not fit the query.
+    """
+    is_complete = query.emit.mode == "changes"
+    if options.mode == "changelog" and not is_complete:
+        raise _wrong(
+            query,
+            "mode",
+            "mode = 'changelog' needs EMIT CHANGES: otherwise there is no '-' for results that "
+            "expire or are replaced",
+        )
+    if options.mode != "upsert":
+        return ()
+    columns = query.schema.names
+    key = None if options.key is None else resolved(query.name, options.key, columns)
+    replaces = query.replace_key
+    if replaces is not None:
+        if key is not None and set(key) != set(replaces):
+            raise _wrong(
+                query,
+                "key",
+                f"rows of the query replace each other by ({', '.join(replaces)}): leave out key, "
+                "or write EMIT CHANGES",
+            )
+        return replaces
+    if not is_complete:
+        raise _wrong(
+            query,
+            "mode",
+            "mode = 'upsert' needs EMIT CHANGES, or GROUP BY columns that are selected: results "
+            "of this query expire without a row that says so",
+        )
+    if key is None:
+        raise _wrong(
+            query,
+            "mode",
+            "mode = 'upsert' needs the option key: columns of which no two rows of the answer "
+            f"have the same values; valid: {', '.join(columns)}",
+        )
+    return key
+
+
+def resolved(label: str, key: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns that the option ``key`` names, without case.
+
+    Raises:
+        OptionError: there is no such column.
+    """
+    names = {name.lower(): name for name in columns}
+    for column in key:
+        if column.lower() not in names:
+            message = f"key: the query has no column '{column}'; {did_you_mean(column, columns)}"
+            raise OptionError(f"'{label}': {message}", "key", "value")
+    return tuple(dict.fromkeys(names[column.lower()] for column in key))
+
+
+def _wrong(query: Query, option: str, message: str) -> OptionError:
+    names = {name.lower(): name for name in query.options}
+    return OptionError(f"'{query.name}': {message}", names.get(option, "sink"), "value")
+
+
+def without_password(url: str) -> str:
+    """A URL with its password, if it has one, replaced by stars.
+
+    >>> without_password("postgresql://me:secret@host:5432/db?password=x&sslmode=require")
+    'postgresql://me:***@host:5432/db?password=***&sslmode=require'
+    """
+    return _PASSWORD_PARAMETER.sub(rf"\1{_HIDDEN}", _USER_INFO.sub(rf"\1:{_HIDDEN}@", url))
+
+
+def public_options(options: Mapping[str, str]) -> dict[str, str]:
+    """The options of any sink, without a password in the URL of this one."""
+    if sink_format(options) != NAME:
+        return dict(options)
+    return {k: without_password(v) if k.lower() == "url" else v for k, v in options.items()}
+
+
+def public_sql(sql: str, options: Mapping[str, str]) -> str:
+    """A statement without a password in the URL of its sink.
+
+    Raises:
+        DataError: it is written in a form in which it cannot be found.
+    """
+    for option, value in options.items():
+        public = public_options(options)[option]
+        if public == value:
+            continue
+        if value not in sql:
+            raise DataError(f"write the password in the option {option} without quotes, or as %27")
+        sql = sql.replace(value, public)
+    return sql
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name

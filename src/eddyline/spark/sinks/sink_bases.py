@@ -1,0 +1,84 @@
+"""What sinks have in common: their targets, who writes them, and what they are created from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from eddyline.engine.changes import QUERY_COLUMN
+from eddyline.spark.exchange.query_rows import QueryRows
+
+#: Rows of a target: changes of a query, or the late or bad rows of a stream.
+Kind = Literal["changes", "late", "bad"]
+
+#: Name of the target that has the bad rows of all queries; no stream can have it.
+OF_QUERIES: Final = ""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A query or side output whose rows are written to a sink.
+
+    Attributes:
+        replace_key: columns by which a row of a query replaces an older one; None: none does.
+    """
+
+    kind: Kind
+    name: str
+    schema: pa.Schema
+    replace_key: tuple[str, ...] | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name in messages and for :meth:`Session.results`: the query, or ``late:stream``."""
+        return self.name if self.kind == "changes" else f"{self.kind}:{self.name}"
+
+
+class DriverSink(ABC):
+    """A sink that receives rows in the driver."""
+
+    @abstractmethod
+    def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
+        """Take the rows of a batch.
+
+        Args:
+            parts: rows by target label. counts: number of rows by label; ``parts`` may have fewer.
+        """
+
+
+@dataclass(eq=False)
+class SparkSink(ABC):
+    """A sink that Spark writes.
+
+    Attributes:
+        owner: the first target. schema: of the written rows.
+        shared: whether several queries write here; a first column then names the query.
+    """
+
+    owner: Target
+    format: str
+    options: Mapping[str, str]
+    shared: bool = field(default=False, kw_only=True)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the written rows."""
+        if not self.shared:
+            return self.owner.schema
+        return pa.schema([pa.field(QUERY_COLUMN, pa.string()), *self.owner.schema])
+
+    @abstractmethod
+    def write(self, batch_id: int, rows: DataFrame) -> None:
+        """Write the rows of a batch; a repeated batch has the same id and rows."""
+
+
+class DiscardSink:
+    """Discards rows: they have left the shards, and are not unpacked."""
+
+
+Sink = DriverSink | SparkSink | DiscardSink

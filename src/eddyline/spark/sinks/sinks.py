@@ -1,0 +1,296 @@
+"""Sinks: destinations of the rows of queries and side outputs.
+
+A sink is added here: its class, if it needs one, and its record in :data:`SINKS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from eddyline.engine.query import Query
+from eddyline.spark.exchange.query_rows import QueryRows
+from eddyline.spark.formats.file_encoders import file_encoder
+from eddyline.spark.formats.format_options import (
+    OF_SINKS,
+    WRITERS,
+    Format,
+    OptionError,
+    sink_format,
+)
+from eddyline.spark.sinks.driver_files import DriverFiles
+from eddyline.spark.sinks.postgres.postgres_options import check_query, check_values
+from eddyline.spark.sinks.postgres.postgres_sink import Databases, PostgresSink, postgres_sink
+from eddyline.spark.sinks.sink_bases import DiscardSink, DriverSink, Sink, SparkSink, Target
+from eddyline.spark.storage import files
+
+#: Called with a target's label, the first rows of a batch, and the number of its rows.
+Printer = Callable[[str, pa.Table, int], None]
+#: Called with the number of targets whose rows of a batch are not printed, and of these rows.
+OmittedPrinter = Callable[[int, int], None]
+
+#: Maximum number of targets whose rows of a batch are printed.
+PRINTED_TARGETS: Final = 20
+#: Number of rows that are printed by default of each target and batch.
+PREVIEW_ROWS: Final = 10
+
+
+@dataclass(eq=False)
+class PrintSink(DriverSink):
+    """Calls a printer with the first rows of each batch.
+
+    Attributes:
+        rows: maximum number of printed rows by target label.
+    """
+
+    printer: Printer
+    omitted: OmittedPrinter
+    rows: dict[str, int] = field(default_factory=dict)
+
+    def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
+        """Print rows of the first targets."""
+        by_label: dict[str, list[QueryRows]] = {}
+        for part in parts:
+            for label in part.names:
+                by_label.setdefault(label, []).append(part)
+        labels = list(by_label)
+        for label in labels[:PRINTED_TARGETS]:
+            rows = pa.concat_tables([part.only(label) for part in by_label[label]])
+            self.printer(label, rows.slice(0, self.rows.get(label, PREVIEW_ROWS)), counts[label])
+        others = labels[PRINTED_TARGETS:]
+        if others:
+            self.omitted(len(others), sum(counts[label] for label in others))
+
+
+@dataclass(eq=False)
+class MemorySink(DriverSink):
+    """Keeps all rows in the driver, by batch: a repeated batch replaces itself."""
+
+    batches: dict[int, list[QueryRows]] = field(default_factory=dict)
+
+    def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
+        self.batches[batch_id] = list(parts)
+
+    def table(self, target: Target) -> pa.Table:
+        """All rows of a target so far, in the order of the batches, in at most one chunk.
+
+        Spark's ``createDataFrame`` loses rows behind an empty first chunk.
+        """
+        parts = (p for b in sorted(self.batches) for p in self.batches[b])
+        tables = [p.only(target.label) for p in parts if target.label in p.names]
+        return pa.concat_tables([target.schema.empty_table(), *tables]).combine_chunks()
+
+
+@dataclass(eq=False)
+class FileSink(SparkSink):
+    """Files below ``path``: batch N is the directory ``eddyline_batch=N``; a repeat overwrites it.
+
+    The name has no leading underscore, with which readers other than Spark's would skip it. Readers
+    see the directories as a partition column ``eddyline_batch``.
+
+    Attributes:
+        here: writes small batches in the driver; None: Spark writes all batches.
+    """
+
+    path: str
+    here: DriverFiles | None = None
+
+    def write(self, batch_id: int, rows: DataFrame) -> None:
+        writer = rows.write.format(self.format).options(**self.options).mode("overwrite")
+        writer.save(f"{self.path}/{_batch_directory(batch_id)}")
+
+    def write_here(self, batch_id: int, rows: pa.Table) -> None:
+        """Write the rows of a batch, with the columns of ``schema``, in the driver."""
+        assert self.here is not None, "the caller has checked it"
+        self.here.write(_batch_directory(batch_id), rows)
+
+
+def _batch_directory(batch_id: int) -> str:
+    return f"eddyline_batch={batch_id}"
+
+
+class FormatSink(SparkSink):
+    """Another batch format of Spark; batches are appended."""
+
+    def write(self, batch_id: int, rows: DataFrame) -> None:
+        rows.write.format(self.format).options(**self.options).mode("append").save()
+
+
+@dataclass(eq=False)
+class DeltaSink(FormatSink):
+    """A Delta table; Delta skips a batch that it has written.
+
+    Attributes:
+        application: identifies the job and query in Delta's transactions.
+    """
+
+    application: str
+
+    def write(self, batch_id: int, rows: DataFrame) -> None:
+        """Append the rows of a batch, once."""
+        transaction = {"txnAppId": self.application, "txnVersion": str(batch_id)}
+        writer = rows.write.format(self.format).options(**self.options, **transaction)
+        writer.mode("append").save()
+
+
+class SinkContext(NamedTuple):
+    """What the sinks of a job are created from.
+
+    Attributes:
+        job: identifies the job. printed, memory: its sinks ``print`` and ``memory``.
+        session: new at each start. databases: of its sinks.
+    """
+
+    spark: SparkSession
+    job: str
+    printed: PrintSink
+    memory: MemorySink
+    session: str
+    databases: Databases
+
+
+def _no_check(label: str, options: Mapping[str, str]) -> None:
+    """Accepts all values."""
+
+
+def _any_query(query: Query) -> None:
+    """Accepts all queries."""
+
+
+def _all_rows(options: Mapping[str, str]) -> None:
+    """No limit."""
+
+
+@dataclass(frozen=True)
+class SinkType:
+    """A type of sinks, the value of the option ``sink``.
+
+    Attributes:
+        options: names of its options.
+        create: makes the sink of a target from its options.
+        guarantee: delivery guarantee after a failure, in words, as in docs/spark.md.
+        sharable: whether the option ``shared`` applies.
+        in_spark: whether Spark has to find a data source of this name.
+        collected: whether the driver uses the rows of small batches, which are then collected.
+        check: raises OptionError for wrong values of options; called with a target's label.
+        check_query: raises OptionError for a query whose rows do not fit the options.
+        preview: number of rows of a query and batch that are sent to it; None: all.
+    """
+
+    options: Format
+    create: Callable[[Target, Mapping[str, str], SinkContext], Sink]
+    guarantee: str
+    sharable: bool = True
+    in_spark: bool = False
+    collected: bool = True
+    check: Callable[[str, Mapping[str, str]], None] = _no_check
+    check_query: Callable[[Query], None] = _any_query
+    preview: Callable[[Mapping[str, str]], int | None] = _all_rows
+
+
+def _check_rows(label: str, options: Mapping[str, str]) -> None:
+    text = options.get("rows", "1")
+    if not (text.isascii() and text.isdigit()) or int(text) < 1:
+        raise OptionError(
+            f"'{label}': rows = '{text}' is not a number of rows to print", "rows", "value"
+        )
+
+
+def preview_rows(options: Mapping[str, str]) -> int:
+    """Number of rows of a query and batch that the sink ``print`` prints."""
+    return int(options.get("rows", PREVIEW_ROWS))
+
+
+def _print_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> PrintSink:
+    printed = context.printed
+    if target.kind == "changes":
+        return printed
+    return PrintSink(printed.printer, printed.omitted, {target.label: preview_rows(options)})
+
+
+def _memory_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> MemorySink:
+    return context.memory
+
+
+def _file_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> FileSink:
+    format_, rest = _spark_options(options)
+    path = files.qualified(context.spark, rest.pop("path"))
+    return file_sink(context.spark, target, format_, rest, path)
+
+
+def file_sink(
+    spark: SparkSession, target: Target, format_: str, options: Mapping[str, str], path: str
+) -> FileSink:
+    """The sink of files below a qualified path."""
+
+    def setting(name: str) -> str:
+        return str(spark.conf.get(name))
+
+    encode = file_encoder(format_, options, target.schema, setting)
+    here = None
+    if encode is not None:
+        here = DriverFiles(files.directory(spark, path, private=False), encode, format_)
+    return FileSink(target, format_, options, path, here)
+
+
+def _noop_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> DiscardSink:
+    return DiscardSink()
+
+
+def _format_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> FormatSink:
+    return FormatSink(target, *_spark_options(options))
+
+
+def _delta_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> DeltaSink:
+    application = f"eddyline-{context.job}-{target.label}"
+    return DeltaSink(target, *_spark_options(options), application)
+
+
+def _postgres_sink(
+    target: Target, options: Mapping[str, str], context: SinkContext
+) -> PostgresSink:
+    return postgres_sink(target, options, context.job, context.session, context.databases)
+
+
+def _spark_options(options: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """The format, and the options without those that are not Spark's."""
+    return sink_format(options), {k: v for k, v in options.items() if k not in OF_SINKS}
+
+
+_ONCE: Final = "exactly once"
+_AT_LEAST_ONCE: Final = "at least once"
+
+#: Sinks by name in lower case.
+SINKS: Final[Mapping[str, SinkType]] = {
+    "print": SinkType(
+        Format(frozenset(["rows"])),
+        _print_sink,
+        _AT_LEAST_ONCE,
+        sharable=False,
+        check=_check_rows,
+        preview=preview_rows,
+    ),
+    "memory": SinkType(Format(frozenset()), _memory_sink, _ONCE, sharable=False),
+    **{name: SinkType(f, _file_sink, _ONCE) for name, f in WRITERS.items() if f.files},
+    "postgres": SinkType(
+        WRITERS["postgres"], _postgres_sink, _ONCE, check=check_values, check_query=check_query
+    ),
+    "noop": SinkType(WRITERS["noop"], _noop_sink, "discards rows", collected=False),
+    **{
+        name: SinkType(WRITERS[name], _format_sink, _AT_LEAST_ONCE, in_spark=True, collected=False)
+        for name in ("jdbc", "kafka")
+    },
+    "delta": SinkType(WRITERS["delta"], _delta_sink, _ONCE, in_spark=True, collected=False),
+}
+#: Any other data source of Spark, by the name of its class or its short name.
+OTHER_SINK: Final = SinkType(
+    Format(frozenset(), open=True),
+    _format_sink,
+    _AT_LEAST_ONCE,
+    in_spark=True,
+    collected=False,
+)

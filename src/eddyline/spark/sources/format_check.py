@@ -1,0 +1,217 @@
+"""Checks options of sources and sinks, as far as this is possible without running Spark.
+
+Used by ``eddyline check``, by the statements of a session and at the start of a job.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal
+
+from eddyline.engine.query import Query
+from eddyline.errors import did_you_mean
+from eddyline.spark.formats.format_options import (
+    OF_SINKS,
+    OF_SOURCES,
+    SOURCES,
+    Format,
+    OptionError,
+    sink_format,
+    source_format,
+)
+from eddyline.spark.sinks.sinks import SINKS
+from eddyline.sql.definitions import SIDE_PREFIXES
+
+#: What is declared with the options of a source.
+Declared = Literal["stream", "table", "changing table"]
+
+#: Options of WITH that the parser has removed before these checks; suggested for misspellings.
+_TAKEN: Final[Mapping[Declared, tuple[str, ...]]] = {
+    "stream": ("rate", "distinct", "ts_unit", "lateness_by"),
+    "table": ("rows", "distinct", "updates"),
+    "changing table": ("rows", "rate", "distinct", "updates", "ts_unit"),
+}
+_SIDES: Final = tuple(p + word for p in SIDE_PREFIXES for word in ("sink", "path"))
+#: Similarity from which an unknown option counts as a misspelling of a known one.
+_MISSPELT: Final = 0.8
+
+
+def side_options(options: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """The options of the sink of a side output, without their prefix (``late_`` or ``bad_``)."""
+    return {k.removeprefix(prefix): v for k, v in options.items() if k.startswith(prefix)}
+
+
+def require_source(what: str, options: Mapping[str, str]) -> None:
+    """Check that the option ``source`` is set.
+
+    Args:
+        what: the stream or table, for messages.
+
+    Raises:
+        OptionError: it is not set.
+    """
+    if "source" in options:
+        return
+    own = [o for o in options if not o.startswith(SIDE_PREFIXES)]
+    nearest = _nearest("source", own)
+    hint = f"; {did_you_mean(nearest, ('source',))}" if nearest else ""
+    raise OptionError(
+        f"{what} has no source: declare it WITH (source = 'parquet', path = '...'), "
+        f"or supply a DataFrame from Python{hint}",
+        nearest,
+    )
+
+
+def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[str]:
+    """Check the source of a stream or table, and the sinks of its side outputs.
+
+    A source without options is accepted: its rows may be supplied from Python.
+
+    Returns:
+        Sentences about what only Spark can check.
+
+    Raises:
+        OptionError: the format or an option is unknown, or one is missing.
+    """
+    what = f"{'stream' if of == 'stream' else 'table'} '{name}'"
+    own = {k: v for k, v in options.items() if not k.startswith(SIDE_PREFIXES)}
+    unsure: list[str] = []
+    for prefix in SIDE_PREFIXES:
+        if sides := side_options(options, prefix):
+            unsure += _check_side(f"{prefix[:-1]}:{name}", sides, prefix)
+    format_ = source_format(own)
+    if format_ is None:
+        if own:
+            require_source(what, own)
+        return unsure
+    _reject_misspelled_format("source", what, format_, SOURCES)
+    known = SOURCES.get(format_)
+    if known is None:
+        return [*unsure, *_unchecked_format("source", what, format_)]
+    reads = "tables" if of == "table" else "streams"
+    if known.reads not in ("both", reads):
+        use = "as a static table" if of == "table" else "as a stream"
+        fitting = (name for name, f in SOURCES.items() if f.reads in ("both", reads))
+        raise OptionError(
+            f"{what}: the source '{format_}' cannot be read {use}; valid: {', '.join(fitting)}",
+            "source",
+            "value",
+        )
+    subject = f"{what}: the source '{format_}'"
+    suggested = ("source", *_TAKEN[of], *_SIDES)
+    _check_options(subject, own, known, OF_SOURCES, suggested, "source")
+    return unsure
+
+
+def check_sink(what: str, options: Mapping[str, str], *, of_query: bool) -> list[str]:
+    """Check the sink of a query, or of a side output.
+
+    Args:
+        what: label of the query or side output, for messages.
+
+    Returns:
+        Sentences about what only Spark can check.
+
+    Raises:
+        OptionError: the format or an option is unknown or has a wrong value, or one is missing.
+    """
+    format_ = sink_format(options)
+    _reject_misspelled_format("sink", f"'{what}'", format_, SINKS)
+    known = SINKS.get(format_)
+    if known is not None:
+        own = OF_SINKS if of_query and known.sharable else ("sink",)
+        subject = f"'{what}': the sink '{format_}'"
+        _check_options(subject, options, known.options, own, own, "sink")
+        known.check(what, options)
+    shared = options.get("shared", "true")
+    if of_query and shared.lower() not in ("true", "false"):
+        raise OptionError(
+            f"'{what}': shared = '{shared}' is neither 'true' nor 'false'", "shared", "value"
+        )
+    return [] if known is not None else _unchecked_format("sink", f"'{what}'", format_)
+
+
+def check_sink_of(query: Query) -> None:
+    """Check that the sink of a query can have its rows.
+
+    Raises:
+        OptionError: the options do not fit the query.
+    """
+    if (known := SINKS.get(sink_format(query.options))) is not None:
+        known.check_query(query)
+
+
+def _check_side(what: str, options: Mapping[str, str], prefix: str) -> list[str]:
+    try:
+        return check_sink(what, options, of_query=False)
+    except OptionError as e:
+        is_set = e.option is not None and e.option in options
+        option = f"{prefix}{e.option}" if is_set else f"{prefix}{next(iter(options))}"
+        raise OptionError(e.message, option, e.part) from None
+
+
+def _reject_misspelled_format(
+    kind: Literal["source", "sink"], what: str, format_: str, formats: Iterable[str]
+) -> None:
+    """Reject a format that is unknown and whose name is close to that of a known one.
+
+    Raises:
+        OptionError: it is such a format.
+    """
+    known = list(formats)
+    if format_ in known or "." in format_:
+        return
+    if difflib.get_close_matches(format_, known, n=1):
+        raise OptionError(
+            f"{what}: there is no {kind} '{format_}'; {did_you_mean(format_, known)}; "
+            "for a format of a package, use the name of its class",
+            kind,
+            "value",
+        )
+
+
+def _unchecked_format(kind: str, what: str, format_: str) -> list[str]:
+    if "." in format_:  # the name of a class
+        return []
+    return [
+        f"{what}: whether there is a {kind} '{format_}' (a package on the class path) is checked "
+        "by Spark when the job starts; its options are not checked"
+    ]
+
+
+def _check_options(
+    subject: str,
+    options: Mapping[str, str],
+    known: Format,
+    own: Iterable[str],
+    suggested: Iterable[str],
+    format_option: str,
+) -> None:
+    """Check the names of options, and that required ones are set.
+
+    Args:
+        subject: of messages. own: options of Eddyline. suggested: candidates for a misspelled
+            option, in addition to the format's. format_option: "source" or "sink".
+    """
+    names = {name.lower() for name in (*known.options, *own)}
+    choices = (*known.options, *suggested)
+    for option in options:
+        if option.lower() in names or "." in option:
+            continue
+        if not known.open or difflib.get_close_matches(option, choices, n=1, cutoff=_MISSPELT):
+            advice = did_you_mean(option, choices)
+            raise OptionError(f"{subject} has no option '{option}'; {advice}", option)
+    names_set = {option.lower() for option in options}
+    for alternatives in known.required:
+        if names_set.isdisjoint(a.lower() for a in alternatives):
+            quoted = " or ".join(f"'{a}'" for a in alternatives)
+            nearest = _nearest(alternatives[0], [o for o in options if o.lower() not in names])
+            hint = f"; {did_you_mean(nearest, alternatives)}" if nearest else ""
+            at = nearest or (format_option if format_option in options else None)
+            part: Literal["name", "value"] = "name" if nearest else "value"
+            raise OptionError(f"{subject} needs the option {quoted}{hint}", at, part)
+
+
+def _nearest(word: str, options: Iterable[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(word, list(options), n=1)), None)

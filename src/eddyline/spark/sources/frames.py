@@ -1,0 +1,96 @@
+"""CREATE statements for streams and tables that are supplied as DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from pyspark.sql import DataFrame
+
+from eddyline.algebra.catalog import DeclaredSizes, TimeUnit
+from eddyline.algebra.plan import Updates
+from eddyline.engine.ingest.sampled import as_options
+from eddyline.engine.ingest.table_changes import INSTANT, OPERATION
+from eddyline.errors import DataError
+from eddyline.spark.sources.sources import arrow_fields
+from eddyline.sql.durations import parse_duration
+from eddyline.sql.naming import quoted
+from eddyline.types import TIMESTAMP, Schema, sql_type
+
+_CHANGE_COLUMNS: Final = (INSTANT.name, OPERATION.name)
+
+
+def create_stream(
+    name: str,
+    df: DataFrame,
+    timestamp: str,
+    clauses: Mapping[str, str | None],
+    lateness_by: str,
+    ts_unit: TimeUnit | None,
+    known: DeclaredSizes,
+) -> str:
+    """The CREATE STREAM of a streaming DataFrame.
+
+    Args:
+        clauses: lengths of time by the words in front of them (LATENESS ...); None: left out.
+
+    Raises:
+        DataError: the DataFrame is static, or a column has a type that streams cannot have.
+    """
+    what = f"stream '{name}'"
+    if not df.isStreaming:
+        raise DataError(f"{what}: the DataFrame is static; make it with spark.readStream")
+    fields = arrow_fields(what, df)
+    if ts_unit is not None:
+        fields = tuple(
+            replace(f, type=TIMESTAMP) if f.name.lower() == timestamp.lower() else f for f in fields
+        )
+    options = [f"lateness_by = '{lateness_by}'"] if lateness_by != "batch" else []
+    options += [] if ts_unit is None else [f"ts_unit = '{ts_unit}'"]
+    times = "".join(
+        f" {words} {parse_duration(length)} MICROSECONDS"
+        for words, length in clauses.items()
+        if length is not None
+    )
+    return (
+        f"CREATE STREAM {quoted(name)} ({_columns(fields)}) TIMESTAMP BY {quoted(timestamp)}"
+        f"{times}{_with(known, *options)}"
+    )
+
+
+def create_table(
+    name: str, df: DataFrame, updates: Updates, changes: DataFrame | None, known: DeclaredSizes
+) -> str:
+    """The CREATE TABLE of a DataFrame with a table's content, or of a streaming one with changes.
+
+    Args:
+        changes: the changes of a table whose initial content is ``df``.
+
+    Raises:
+        DataError: a DataFrame is streaming where it must be static or vice versa, or a column has a
+            type that tables cannot have.
+    """
+    what = f"table '{name}'"
+    if updates == "static" and (df.isStreaming or changes is not None):
+        raise DataError(
+            f"{what}: the DataFrame is a stream; declare it with stream(), or set "
+            "updates='retroactive' or 'non-retroactive' for the changes of a table"
+        )
+    if changes is not None and (df.isStreaming or not changes.isStreaming):
+        raise DataError(f"{what}: df (the initial content) must be static, changes streaming")
+    fields = tuple(
+        f for f in arrow_fields(what, df) if not (df.isStreaming and f.name in _CHANGE_COLUMNS)
+    )
+    options = _with(known, f"updates = '{updates}'")
+    return f"CREATE TABLE {quoted(name)} ({_columns(fields)}){options}"
+
+
+def _columns(fields: Schema) -> str:
+    return ", ".join(f"{quoted(f.name)} {sql_type(f.type)}" for f in fields)
+
+
+def _with(known: DeclaredSizes, *options: str) -> str:
+    """A WITH clause of options and known statistics; "" if there are none."""
+    declared = [*options, *filter(None, [as_options(known, digits=15)])]
+    return f" WITH ({', '.join(declared)})" if declared else ""

@@ -1,0 +1,115 @@
+"""Checks options of sources and sinks in statements; errors have the option's position."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.engine.ingest.table_changes import is_live
+from eddyline.engine.query import Query
+from eddyline.errors import SqlError, UnsupportedError
+from eddyline.spark.formats.format_options import OptionError
+from eddyline.spark.sources.format_check import (
+    Declared,
+    check_sink,
+    check_sink_of,
+    check_source,
+    require_source,
+)
+from eddyline.sql.source import SourceText
+from eddyline.sql.statements import CreateQuery, CreateStream, CreateTable, Statement
+
+#: Statements with options of sources or sinks.
+WithOptions = CreateStream | CreateTable | CreateQuery
+
+
+def check_options(statement: Statement, text: str) -> None:
+    """Check the options of a statement's source or sink, as far as possible without Spark.
+
+    Args:
+        text: the script that contains the statement.
+
+    Raises:
+        SqlError: an option is missing or wrong.
+    """
+    if not isinstance(statement, WithOptions):
+        return
+    try:
+        match statement:
+            case CreateStream(definition=stream):
+                check_source(stream.name, stream.options, "stream")
+            case CreateTable(definition=table):
+                check_source(table.name, table.options, _kind(table))
+            case CreateQuery(in_parts=True):
+                raise UnsupportedError(
+                    "PARTIAL is for the shards of a job: write CREATE QUERY",
+                    line=statement.line,
+                    column=statement.column,
+                    sql=text,
+                )
+            case CreateQuery(name=name, options=options):
+                check_sink(name, options, of_query=True)
+    except OptionError as e:
+        raise _placed(e, statement, text) from None
+
+
+def check_fit(statement: CreateQuery, query: Query, text: str) -> None:
+    """Check that the sink of a query can have its rows.
+
+    Args:
+        text: the script that contains the statement.
+
+    Raises:
+        SqlError: the options do not fit the query.
+    """
+    try:
+        check_sink_of(query)
+    except OptionError as e:
+        raise _placed(e, statement, text) from None
+
+
+def require_sources(statements: Iterable[Statement], read: Collection[str], text: str) -> None:
+    """Check that each stream and table that queries read has a source.
+
+    Args:
+        statements: of a script. read: names of streams and tables that queries read. text: of the
+            script.
+
+    Raises:
+        SqlError: one has none.
+    """
+    for statement in statements:
+        if not isinstance(statement, CreateStream | CreateTable):
+            continue
+        definition = statement.definition
+        if definition.name not in read:
+            continue
+        kind = "stream" if isinstance(statement, CreateStream) else "table"
+        try:
+            require_source(f"{kind} '{definition.name}'", definition.options)
+        except OptionError as e:
+            raise _placed(e, statement, text) from None
+
+
+def unchecked_formats(
+    definitions: Iterable[StreamDef | TableDef], queries: Iterable[Query]
+) -> Iterator[str]:
+    """A sentence for each source and sink that only Spark can check."""
+    for definition in definitions:
+        yield from check_source(definition.name, definition.options, _kind(definition))
+    for query in queries:
+        yield from check_sink(query.name, query.options, of_query=True)
+
+
+def _kind(definition: StreamDef | TableDef) -> Declared:
+    if isinstance(definition, StreamDef):
+        return "stream"
+    return "changing table" if is_live(definition) else "table"
+
+
+def _placed(error: OptionError, statement: WithOptions, text: str) -> SqlError:
+    """The error at the position of the option, or at the start of the statement."""
+    place = statement.offsets.get(error.option or "")
+    if place is None:
+        return SqlError(error.message, line=statement.line, column=statement.column, sql=text)
+    return SourceText(text).error(getattr(place, error.part), error.message)

@@ -1,0 +1,349 @@
+"""Sources: the DataFrame of a declared stream or table, checked before the job starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
+from pyspark.sql.types import StringType, StructField, StructType
+
+from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.engine.ingest.arrow_values import with_valid_text
+from eddyline.engine.ingest.row_reader import CORRUPT_RECORD, RowReader
+from eddyline.engine.ingest.table_changes import OPERATION, changes_of
+from eddyline.engine.ingest.tables import table_columns
+from eddyline.errors import DataError, did_you_mean
+from eddyline.spark.formats.format_options import (
+    FILE_FORMATS,
+    OF_SOURCES,
+    SOURCES,
+    source_format,
+    with_limit,
+)
+from eddyline.spark.formats.lines import are_lines, header_of, parsed
+from eddyline.spark.formats.parquet import Reader, local_parquet, local_rows
+from eddyline.spark.root_cause import root_cause
+from eddyline.spark.sources.format_check import Declared, check_source, require_source
+from eddyline.spark.storage import files
+from eddyline.sql.definitions import SIDE_PREFIXES
+from eddyline.types import TIMESTAMP, Field, Schema
+
+#: Formats whose parser can return the text of a corrupt record.
+_TEXTUAL: Final = ("csv", "json", "xml")
+_NOT_FOUND: Final = "DATA_SOURCE_NOT_FOUND"
+
+
+def stream_source(
+    spark: SparkSession, stream: StreamDef, kind: str = "stream"
+) -> tuple[DataFrame, Reader | None]:
+    """A streaming DataFrame of a stream's declared source, and its reader.
+
+    Without a reader it has the declared columns in the types of the source (the engine converts
+    them, and reports a value that does not fit with its text), and ``_corrupt_record`` for textual
+    formats.
+
+    Args:
+        kind: "stream" or "table", for messages.
+
+    Raises:
+        DataError: the format, path or a column is missing, or a type cannot be converted.
+    """
+    what = f"{kind} '{stream.name}'"
+    of: Declared = "stream" if kind == "stream" else "changing table"
+    format_, options = _source_of(stream, of)
+    options = with_limit(format_, options)
+    if format_ == "parquet":
+        by_arrow = local_parquet(spark, stream, options, kind)
+        if by_arrow is not None:
+            return by_arrow
+    schema = _read_schema(spark, what, format_, options, _as_read(stream, format_, options))
+    df = _read(spark, spark.readStream, what, format_, options, schema)
+    return declared_columns(df, stream, kind), None
+
+
+def change_source(spark: SparkSession, table: TableDef) -> tuple[DataFrame, Reader | None]:
+    """As :func:`stream_source` for the changes of a table: ``_ts``, ``_op`` if the source has it,
+    and the table's columns.
+
+    Raises:
+        DataError: as for :func:`stream_source`.
+    """
+    what = f"table '{table.name}'"
+    format_, options = _source_of(table, "changing table")
+    if format_ in FILE_FORMATS and not files.exists(spark, options["path"]):
+        raise DataError(f"{what}: there is no file or directory '{options['path']}'")
+    known = _own_columns(spark, what, format_, options)
+    return stream_source(spark, declared_changes(table, known), "table")
+
+
+def declared_changes(table: TableDef, columns: Sequence[str] | None) -> StreamDef:
+    """The stream of a table's changes, without ``_op`` if ``columns`` lack it."""
+    changes = changes_of(table)
+    if columns is None or OPERATION.name in (c.lower() for c in columns):
+        return changes
+    return replace(changes, schema=tuple(f for f in changes.schema if f != OPERATION))
+
+
+def table_source(spark: SparkSession, table: TableDef) -> pa.Table:
+    """The content of a declared table, read once.
+
+    Raises:
+        DataError: as for :func:`stream_source`; or a record is malformed.
+    """
+    what = f"table '{table.name}'"
+    format_, options = _source_of(table, "table")
+    if format_ == "parquet":
+        by_arrow = local_rows(spark, table, options)
+        if by_arrow is not None:
+            return table_columns(table, by_arrow)
+    schema = _read_schema(spark, what, format_, options, table.schema)
+    df = _read(spark, spark.read, what, format_, options, schema)
+    table_columns(table, _no_rows(what, df))  # checks the columns before the rows are read
+    with _reading(what, format_):
+        content, _ = with_valid_text(_selected(df, table.schema).toArrow(), {CORRUPT_RECORD})
+    if CORRUPT_RECORD in content.column_names:
+        malformed = content.column(CORRUPT_RECORD).drop_null()
+        if len(malformed):
+            raise DataError(
+                f"{what}: {len(malformed)} records cannot be read; the first: "
+                f"{malformed[0].as_py()!r}"
+            )
+    return table_columns(table, content)
+
+
+def declared_columns(df: DataFrame, stream: StreamDef, kind: str = "stream") -> DataFrame:
+    """The declared columns of a DataFrame, without computed ones, in their order and under their
+    names.
+
+    Raises:
+        DataError: a column is missing, or there is no conversion to its declared type.
+    """
+    RowReader(stream, kind).read(_no_rows(f"{kind} '{stream.name}'", df))
+    return _selected(df, stream.supplied)
+
+
+def arrow_fields(what: str, df: DataFrame) -> Schema:
+    """The columns of a DataFrame as those of a stream or table.
+
+    Raises:
+        DataError: a column has a type that streams cannot have.
+    """
+    fields = []
+    for column in df.schema.fields:
+        type_ = _arrow_type(what, column)
+        if pa.types.is_nested(type_):
+            raise DataError(
+                f"{what}: column '{column.name}' is {column.dataType.simpleString()}, which a "
+                "stream cannot hold; select its parts as columns of their own"
+            )
+        fields.append(Field(column.name, type_))
+    return tuple(fields)
+
+
+def resolve_path(options: Mapping[str, str], base: Path | None) -> dict[str, str]:
+    """The options with relative local paths resolved against ``base``."""
+    resolved = dict(options)
+    for name, value in options.items():
+        is_path = name == "path" or name.endswith("_path")
+        if is_path and base is not None and "://" not in value and not Path(value).is_absolute():
+            resolved[name] = str(base / value)
+    return resolved
+
+
+def _source_of(declared: StreamDef | TableDef, of: Declared) -> tuple[str, dict[str, str]]:
+    """The format and the options for Spark; names in lower case for file formats, as Spark compares
+    them without case.
+
+    Raises:
+        DataError: the format, or an option, is missing or wrong.
+    """
+    what = f"{'stream' if of == 'stream' else 'table'} '{declared.name}'"
+    require_source(what, declared.options)
+    check_source(declared.name, declared.options, of)
+    format_ = source_format(declared.options)
+    assert format_ is not None, "checked by require_source"
+    options = {
+        k: v
+        for k, v in declared.options.items()
+        if k not in OF_SOURCES and not k.startswith(SIDE_PREFIXES)
+    }
+    if format_ in FILE_FORMATS:
+        options = {k.lower(): v for k, v in options.items()}
+    return format_, options
+
+
+def _read_schema(
+    spark: SparkSession, what: str, format_: str, options: dict[str, str], declared: Schema
+) -> StructType | None:
+    """The schema for reading files; None for other sources, which have their own.
+
+    Raises:
+        DataError: there is no such path, or a column is not in the files.
+    """
+    if format_ not in FILE_FORMATS:
+        return None
+    path = options["path"]
+    if not files.exists(spark, path):
+        raise DataError(f"{what}: there is no file or directory '{path}'")
+    if format_ in _TEXTUAL:
+        options.setdefault("mode", "PERMISSIVE")
+        options.setdefault("columnnameofcorruptrecord", CORRUPT_RECORD)
+        fields = _declared_types(declared)
+        if format_ == "csv" and options.get("header", "false").lower() == "true":
+            fields = _by_header(spark, what, options, fields)
+        return StructType([*fields, StructField(CORRUPT_RECORD, StringType())])
+    return _own_schema(spark, what, format_, options) or StructType(_declared_types(declared))
+
+
+def _read(
+    spark: SparkSession,
+    read: Any,
+    what: str,
+    format_: str,
+    options: dict[str, str],
+    schema: StructType | None,
+) -> DataFrame:
+    """The DataFrame of a source; of formats with a record per line, one row per line.
+
+    Args:
+        read: ``spark.read`` or ``spark.readStream``.
+    """
+    if schema is not None and are_lines(format_, options):
+        named = format_ == "csv" and options.get("header", "false").lower() == "true"
+        with _reading(what, format_):
+            header = header_of(spark, options) if named else None
+        if not named or header is not None:
+            lines = _load(what, "text", read.format("text").options(**options))
+            return parsed(lines, format_, options, schema, header)
+    reader = read.format(format_).options(**options)
+    return _load(what, format_, reader if schema is None else reader.schema(schema))
+
+
+def _as_read(stream: StreamDef, format_: str, options: Mapping[str, str]) -> Schema:
+    """The columns with the types in which Spark reads them.
+
+    Event times are read as text where they may be numbers: Spark would interpret those of JSON as
+    seconds. With the option ``timestampFormat`` Spark reads them itself.
+    """
+    numbers = format_ == "json" or (format_ in _TEXTUAL and stream.ts_unit is not None)
+    if not numbers or "timestampformat" in (name.lower() for name in options):
+        return stream.supplied
+    times = stream.event_time_columns
+    return tuple(
+        replace(f, type=pa.string()) if f.type == TIMESTAMP and f.name in times else f
+        for f in stream.supplied
+    )
+
+
+def _own_schema(
+    spark: SparkSession, what: str, format_: str, options: Mapping[str, str]
+) -> StructType | None:
+    """The schema stored in the files; None if there is no file yet."""
+    try:
+        return spark.read.format(format_).options(**options).load().schema
+    except PySparkException as e:
+        if e.getCondition() == "UNABLE_TO_INFER_SCHEMA":
+            return None
+        raise DataError(f"{what}: cannot read '{options['path']}': {_first_line(e)}") from None
+
+
+def _own_columns(
+    spark: SparkSession, what: str, format_: str, options: Mapping[str, str]
+) -> list[str] | None:
+    """The actual columns of a source; None if they are unknown before it is read."""
+    if format_ not in FILE_FORMATS:
+        return _load(what, format_, spark.readStream.format(format_).options(**options)).columns
+    named = format_ == "csv" and options.get("header", "false").lower() == "true"
+    if format_ in _TEXTUAL and not named:
+        return None
+    own = _own_schema(spark, what, format_, options)
+    return None if own is None else own.names
+
+
+def _by_header(
+    spark: SparkSession, what: str, options: Mapping[str, str], fields: list[StructField]
+) -> list[StructField]:
+    """Columns in the order of the files' header, because Spark reads CSV columns by position."""
+    header = _own_schema(spark, what, "csv", {**options, "inferschema": "false"})
+    if header is None or not header.names:
+        return fields
+    by_name = {f.name.lower(): f for f in fields}
+    missing = [f.name for f in fields if f.name.lower() not in {n.lower() for n in header.names}]
+    if missing:
+        raise DataError(
+            f"{what}: the header of '{options['path']}' has no column '{missing[0]}'; "
+            f"{did_you_mean(missing[0], header.names)}"
+        )
+    return [by_name.get(n.lower(), StructField(n, StringType())) for n in header.names]
+
+
+def _declared_types(declared: Schema) -> list[StructField]:
+    return [StructField(f.name, from_arrow_type(f.type)) for f in declared]
+
+
+def _arrow_type(what: str, column: StructField) -> pa.DataType:
+    try:
+        return to_arrow_type(column.dataType, timezone="UTC")
+    except PySparkException:
+        raise DataError(
+            f"{what}: column '{column.name}' is {column.dataType.simpleString()}, "
+            "which Arrow has no type for"
+        ) from None
+
+
+def _selected(df: DataFrame, declared: Schema) -> DataFrame:
+    columns = [F.col(f"`{f.name}`").alias(f.name) for f in declared]
+    if CORRUPT_RECORD in df.columns:
+        columns.append(F.col(CORRUPT_RECORD))
+    return df.select(*columns)
+
+
+def _no_rows(what: str, df: DataFrame) -> pa.Table:
+    """An empty table with the columns and types of the DataFrame."""
+    fields = [pa.field(c.name, _arrow_type(what, c)) for c in df.schema.fields]
+    return pa.schema(fields).empty_table()
+
+
+def _load(what: str, format_: str, reader: Any) -> DataFrame:
+    with _reading(what, format_):
+        df: DataFrame = reader.load()
+    return df
+
+
+@contextmanager
+def _reading(what: str, format_: str) -> Iterator[None]:
+    """Turn Spark's errors into errors that name the stream or table.
+
+    Raises:
+        DataError: Spark cannot read it.
+    """
+    try:
+        yield
+    except Py4JJavaError as e:  # raised by streaming sources; batch sources: PySparkException
+        if _NOT_FOUND in str(e):
+            raise _unknown_source(what, format_) from None
+        raise DataError(f"{what}: source '{format_}': {root_cause(e)}") from e
+    except PySparkException as e:
+        if e.getCondition() == _NOT_FOUND:
+            raise _unknown_source(what, format_) from None
+        raise DataError(f"{what}: source '{format_}': {_first_line(e)}") from e
+
+
+def _unknown_source(what: str, format_: str) -> DataError:
+    return DataError(
+        f"{what}: Spark knows no source '{format_}' (is its package on the class path?); "
+        f"{did_you_mean(format_, SOURCES)}"
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]

@@ -1,0 +1,250 @@
+"""The engine of a shard, with the number of changes of each query."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, BinaryIO, Final
+
+import pyarrow as pa
+
+from eddyline.algebra.functions import UserFunction
+from eddyline.engine.changes import Changes
+from eddyline.engine.checkpoint.segments import Segments
+from eddyline.engine.engine import Engine
+from eddyline.engine.ingest.table_changes import INSTANT, OPERATION
+from eddyline.engine.ingest.table_contents import TableContents
+from eddyline.spark.exchange.query_rows import QueryRows
+from eddyline.spark.gc_control import gc_paused
+from eddyline.spark.sinks.output_routes import OutputRoutes
+from eddyline.spark.storage.control import note_of
+from eddyline.spark.workers.durable import EngineBatch
+from eddyline.spark.workers.snapshots import Snapshots
+from eddyline.sql.parser import parse
+from eddyline.sql.statements import ResetWatermark
+from eddyline.types import END_OF_TIME, FIRST_INSTANT, TIMESTAMP
+
+_LENGTH_BYTES: Final = 8
+
+
+@dataclass(frozen=True)
+class StepOutput:
+    """The output of one call of the engine.
+
+    Attributes:
+        changes: a table per set of result columns. late: by input. bad: by input or query.
+        dropped: by stream, number of rows dropped by drop boxes.
+        parts: by query whose groups are computed in parts, the changes of its parts.
+    """
+
+    changes: list[QueryRows]
+    late: Mapping[str, pa.Table]
+    bad: Mapping[str, pa.Table]
+    dropped: Mapping[str, int]
+    parts: Mapping[str, pa.Table] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, changes: Changes, in_parts: Collection[str] = ()) -> StepOutput:
+        """The output of the changes that the engine returned.
+
+        Args:
+            in_parts: the queries whose groups are computed in parts.
+        """
+        parts: dict[str, pa.Table] = {}
+        results = []
+        for table in changes.batches():
+            if table.num_rows:
+                rows = QueryRows.of(table)
+                if in_parts and rows.names[0] in in_parts:  # it has a table of its own
+                    parts |= dict(rows.each())
+                else:
+                    results.append(rows)
+        dropped = {stream: k.seen - k.kept for stream, k in changes.kept.items()}
+        return cls(results, changes.late, changes.bad, dropped, parts)
+
+
+class ShardEngine:
+    """An engine with the output routes of its queries.
+
+    It is deterministic: the same batches give the same state.
+
+    Attributes:
+        rows_out: by query, number of changes since the job's first start.
+        bad_rows: by query, number of bad rows since then; queries without any may be left out.
+        has_begun_again: whether the windows were emptied before the rows of the last batch.
+        snapshots: those that ``DurableState`` writes.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        rows_out: Mapping[str, int] = MappingProxyType({}),
+        bad_rows: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        self.engine = engine
+        self.routes = OutputRoutes(engine.queries)
+        self.rows_out: dict[str, int] = dict(rows_out)
+        self.bad_rows: dict[str, int] = dict(bad_rows)
+        self.snapshots: Snapshots | None = None
+        self.has_begun_again = False
+        self._hand_over: list[str] = []  # tables that the driver has asked for in the last batch
+
+    def apply(self, batch: EngineBatch) -> list[StepOutput]:
+        """Process one batch. The output of a replayed batch has been delivered before."""
+        self.has_begun_again, self._hand_over = False, []
+        for statement in batch.statements:
+            self._execute(statement)
+        if batch.hold:
+            self.engine.hold()
+        rows = {  # only pieces with copies have the column ROLE
+            stream: pa.concat_tables(parts, promote_options="default").combine_chunks()
+            for stream, parts in batch.rows().items()
+        }
+        changes = self.engine.process(
+            rows,
+            now=batch.now_us,
+            dropped=batch.dropped,
+            newest=batch.newest,
+            oldest=batch.oldest,
+        )
+        outputs = [StepOutput.of(changes, self.in_parts)]
+        newest = self.engine.newest
+        if batch.drain_us is not None and newest is not None:
+            end = min(newest + batch.drain_us + 1, END_OF_TIME - 1)
+            outputs.append(StepOutput.of(self.engine.advance(end), self.in_parts))
+        for name, n in counted(outputs).items():
+            self.rows_out[name] = self.rows_out.get(name, 0) + n
+        for output in outputs:
+            for name in output.bad.keys() & self.engine.queries.keys():
+                self.bad_rows[name] = self.bad_rows.get(name, 0) + output.bad[name].num_rows
+        if batch.saved:
+            self.engine.parts.queries.finish()
+        return outputs
+
+    def _execute(self, statement: str) -> None:
+        """Execute a statement, or what a note says."""
+        note = note_of(statement)
+        if note is None:
+            for parsed in parse(statement):
+                self.has_begun_again |= isinstance(parsed, ResetWatermark)
+                self.engine.execute(parsed)
+        elif "read_elsewhere" in note:
+            self.engine.parts.progress.share_clock((), note["read_elsewhere"])
+            self.engine.sql(note["sql"])
+        elif "hand_over" in note:
+            self._hand_over = note["hand_over"]
+        elif "cores" in note:
+            self.engine.parts.overload.allot(note["cores"])
+        elif note["set_aside"] in self.engine.parts.queries.queries:
+            self.engine.parts.queries.set_aside(note["set_aside"], note["cause"])
+
+    def handed_over(self) -> bytes | None:
+        """The content of tables, packed, that the driver has asked for in the last batch."""
+        if not self._hand_over:
+            return None
+        return TableContents.of(self.engine.parts.inputs, self._hand_over).packed()
+
+    @property
+    def in_parts(self) -> set[str]:
+        """The queries whose groups are computed in parts."""
+        everyone = self.engine.parts.queries.everyone()
+        return {name for name, query in everyone.items() if query.in_parts}
+
+    def current_parts(self) -> dict[str, pa.Table]:
+        """By query whose groups are computed in parts, the parts that it has now, as changes; those
+        of others, which have none, are left out.
+        """
+        now = self.engine.clock
+        divided = (q for q in self.engine.parts.queries.queries.values() if q.in_parts)
+        answers = {q.name: q.snapshot() for q in divided} if now >= FIRST_INSTANT else {}
+        return {name: _as_changes(rows, now) for name, rows in answers.items() if rows.num_rows}
+
+    @property
+    def aside(self) -> dict[str, str]:
+        """By query that is set aside, the reason."""
+        return {name: str(q.set_aside) for name, q in self.engine.parts.queries.aside.items()}
+
+    @property
+    def cores(self) -> dict[str, float | None]:
+        """The CPU cores that its queries ``had`` and ``needed``; None: that is not computed."""
+        overload = self.engine.parts.overload
+        needed = None if overload.known is None else overload.known.needed
+        return {"had": overload.capacity, "needed": needed}
+
+    @property
+    def clock_us(self) -> int | None:
+        """The watermark in us; None while a stream has had no row."""
+        watermark = self.engine.watermark
+        return watermark if watermark >= FIRST_INSTANT else None
+
+    @property
+    def last_us(self) -> int | None:
+        """The largest timestamp of the rows that windows have or will have, and of all rows since
+        the last reset of the watermark, in us; None if there is none.
+        """
+        last = self.engine.parts.inputs.last()
+        return last if last >= FIRST_INSTANT else None
+
+    def groups(self, now_us: int) -> list[dict[str, Any]]:
+        """The groups of streams with their watermarks, and the streams that hold these back."""
+        return self.engine.groups(now_us)
+
+    @property
+    def keep(self) -> dict[str, float]:
+        """Keep rates below 1 for the next batch, by stream."""
+        shedding = self.engine.shedding
+        return {name: s["keep"] for name, s in shedding.items() if s.get("keep", 1) < 1}
+
+    @property
+    def drops_rows(self) -> bool:
+        """Whether the engine has decided to drop rows of the next batch: ingest may already have
+        dropped some, so a query without ON OVERLOAD SHED has to wait.
+        """
+        return self.engine.decides and bool(self.keep)
+
+    def save(self, target: BinaryIO, segments: Segments | None = None) -> None:
+        """Write the state, for :meth:`load`; see ``Engine.save``."""
+        counts = json.dumps([self.rows_out, self.bad_rows]).encode()
+        target.write(len(counts).to_bytes(_LENGTH_BYTES, "little"))
+        target.write(counts)
+        self.engine.save(target, segments)
+
+    @classmethod
+    def load(
+        cls,
+        source: BinaryIO,
+        functions: Iterable[UserFunction] = (),
+        read: Callable[[int], bytes] | None = None,
+        segments: Segments | None = None,
+    ) -> ShardEngine:
+        """The saved engine.
+
+        Args:
+            functions: those that its queries call. read, segments: see ``Engine.load``.
+
+        Raises:
+            StateError: as ``Engine.load``.
+        """
+        length = int.from_bytes(source.read(_LENGTH_BYTES), "little")
+        counts = json.loads(source.read(length))
+        code = {f.name: f.evaluate for f in functions}
+        with gc_paused():
+            return cls(Engine.load(source, functions=code, read=read, segments=segments), *counts)
+
+
+def counted(outputs: Iterable[StepOutput]) -> dict[str, int]:
+    """Number of changes by query."""
+    counts: dict[str, int] = {}
+    for rows in (rows for output in outputs for rows in output.changes):
+        for name, n in rows.counts.items():
+            counts[name] = counts.get(name, 0) + n
+    return counts
+
+
+def _as_changes(rows: pa.Table, now: int) -> pa.Table:
+    """Rows as changes that add them."""
+    instant = pa.repeat(pa.scalar(now, TIMESTAMP), rows.num_rows)
+    changes = rows.add_column(0, INSTANT.name, instant)
+    return changes.add_column(0, OPERATION.name, pa.repeat("+", rows.num_rows))

@@ -1,0 +1,332 @@
+"""Tables of the sink ``postgres``: types, answers that follow changes, and repeated batches."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from eddyline import DataError, Engine, StateError
+from eddyline.engine.query import Query
+from eddyline.runtime.output import CHANGE_COLUMNS
+from eddyline.spark.delivery.sink_factory import SinkFactory
+from eddyline.spark.exchange.query_rows import QueryRows
+from eddyline.spark.sinks.output_routes import route_of
+from eddyline.spark.sinks.postgres.postgres_sink import PostgresSink
+
+if TYPE_CHECKING:
+    from postgres_server import PostgresServer
+
+SECOND = 1_000_000
+STREAMS = "".join(
+    f"CREATE STREAM {name} (ts TIMESTAMP, id BIGINT, k BIGINT, v DOUBLE, w STRING) TIMESTAMP BY ts;"
+    for name in "ab"
+)
+#: SELECT and key by query.
+ANSWERS = {
+    "groups": (
+        "SELECT k, w, COUNT(*) AS n, MAX(v) AS v FROM a [RANGE 4 SECONDS] GROUP BY k, w",
+        "",
+    ),
+    "keys": ("SELECT w FROM a [RANGE 4 SECONDS] GROUP BY w", ""),
+    "total": ("SELECT COUNT(*) AS n, MAX(w) AS w FROM a [RANGE 2 SECONDS]", ""),
+    "larger": ("SELECT k, SUM(v) AS s FROM a [ROWS 9] GROUP BY k HAVING COUNT(*) > 2", ""),
+    "changed": ("SELECT k, SUM(v) AS s FROM a [RANGE 4 SECONDS] GROUP BY k EMIT CHANGES", "k"),
+    "pieces": ("SELECT DISTINCT k, v FROM a [RANGE 4 SECONDS] EMIT CHANGES", "k, v"),
+    "newest": ("SELECT k, id, w FROM a [PARTITION BY k ROWS 1] EMIT CHANGES", "k"),
+    "pairs": (
+        "SELECT a.id, b.id AS other, a.w FROM a [RANGE 3 SECONDS] LEFT JOIN b [RANGE 2 SECONDS] "
+        "ON a.k = b.k EMIT CHANGES",
+        "id, other",
+    ),
+    "alone": (
+        "SELECT a.id, a.v FROM a [RANGE 4 SECONDS] WHERE NOT EXISTS "
+        "(SELECT * FROM b [RANGE 3 SECONDS] WHERE b.k = a.k) EMIT CHANGES",
+        "id",
+    ),
+}
+
+
+class Tables:
+    """Queries of an engine with tables in a schema of their own, as a start of a job opens them."""
+
+    def __init__(
+        self, server: PostgresServer, schema: str, queries: Mapping[str, tuple[str, str]], job: str
+    ) -> None:
+        self.server = server
+        server.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+        self._schema = schema
+        self.engine = Engine()
+        self.engine.sql(STREAMS)
+        for name, (select, options) in queries.items():
+            table = "" if "table =" in options else f", table = '{schema}.{name}'"
+            sink = f"sink = 'postgres', url = '{server.url}'{table}{options}"
+            self.engine.sql(f"CREATE QUERY {name} AS {select} WITH ({sink})")
+        self.sinks = SinkFactory(cast(SparkSession, None), None, print, job)
+        self.sinks.open_first(self.engine.queries.values())
+        self.sinks.prepare()
+
+    def deliver(self, batch: int, changes: Sequence[pa.Table], times: int = 1) -> None:
+        routes = {name: route_of(query) for name, query in self.engine.queries.items()}
+        parts: dict[str, list[pa.Table]] = {}
+        for table in changes:
+            for route, rows in QueryRows.of(table).by_route(routes):
+                parts.setdefault(route.key, []).append(rows)
+        for key, tables in parts.items():
+            sink = self.sinks.by_key["changes", key]
+            assert isinstance(sink, PostgresSink)
+            for _ in range(times):
+                sink.deliver(batch, [QueryRows.of(rows) for rows in tables], {})
+
+    def rows(self, table: str) -> list[tuple[Any, ...]]:
+        return bag(self.server.rows(f"SELECT * FROM {self._schema}.{table}"))
+
+
+def bag(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return sorted(rows, key=repr)
+
+
+def answer(query: Query) -> list[tuple[Any, ...]]:
+    columns = [column.to_pylist() for column in query.snapshot().columns]
+    return bag(list(zip(*columns, strict=True)))
+
+
+def rows_of_streams(rng: np.random.Generator, first: int, n: int) -> dict[str, pa.Table]:
+    """n rows of each stream, with NULLs, empty texts and NaN."""
+    tables = {}
+    for name in "ab":
+        ts = np.sort(rng.integers(first, first + n, n)) * (SECOND // 4)
+        tables[name] = pa.table(
+            {
+                "ts": pa.array(ts),
+                "id": pa.array(np.arange(first, first + n)),
+                "k": pa.array(rng.integers(0, 4, n), mask=rng.random(n) < 0.2),
+                "v": pa.array(rng.choice([0.5, -2.0, 7.25, np.nan], n), mask=rng.random(n) < 0.2),
+                "w": pa.array(rng.choice(["", 'a"b', "c\n,", "NULL"], n), mask=rng.random(n) < 0.2),
+            }
+        )
+    return tables
+
+
+@pytest.fixture
+def schema(request: pytest.FixtureRequest) -> str:
+    return f"s{abs(hash(request.node.name))}"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tables_equal_the_answers(postgres: PostgresServer, schema: str, seed: int) -> None:
+    upsert = {
+        name: (select, ", mode = 'upsert'" + (key and f", key = '{key}'"))
+        for name, (select, key) in ANSWERS.items()
+    }
+    tables = Tables(postgres, schema, upsert, "job")
+    rng = np.random.default_rng(seed)
+    changed = 0
+    for batch in range(8):
+        if batch == 5:  # nothing but time
+            out = tables.engine.advance((batch * 12 + 8) * (SECOND // 4))
+        else:
+            out = tables.engine.process(rows_of_streams(rng, batch * 12, 12))
+        tables.deliver(batch, list(out.batches()), times=1 + batch % 2)
+        for name, query in tables.engine.queries.items():
+            found, expected = tables.rows(name), answer(query)
+            assert repr(found) == repr(expected), (batch, name)
+            changed += len(found)
+    assert changed > 100
+
+
+def changes(**columns: pa.Array) -> pa.Table:
+    n = len(next(iter(columns.values())))
+    ts = pa.array(np.arange(n) * SECOND).cast(CHANGE_COLUMNS[1].type)
+    fixed = {"_op": pa.repeat("+", n), "_ts": ts, "_exp": pa.nulls(n, ts.type)}
+    return pa.table({"_query": pa.repeat("q", n).dictionary_encode(), **fixed, **columns})
+
+
+def test_all_values_survive(postgres: PostgresServer, schema: str) -> None:
+    """NULL beside empty texts and bytes, NaN, the largest and smallest values, special texts."""
+    instants = [-62_135_596_800_000_000, 253_402_300_799_999_999, None]
+    columns = {
+        "b": pa.array([True, False, None]),
+        "i8": pa.array([-128, 127, None], pa.int8()),
+        "i16": pa.array([-(2**15), 2**15 - 1, None], pa.int16()),
+        "i32": pa.array([-(2**31), 2**31 - 1, None], pa.int32()),
+        "i64": pa.array([-(2**63), 2**63 - 1, None]),
+        "f": pa.array([0.1, 1e-45, None], pa.float32()),
+        "d": pa.array([float("nan"), float("-inf"), 5e-324]),
+        "s": pa.array(["", 'a",\r\n\\.\\N\t\U0001f600', None]),
+        "y": pa.array([b"", b"\x00\xff\\x", None], pa.binary()),
+        "day": pa.array([dt.date(1, 1, 1), dt.date(9999, 12, 31), None]),
+        "at": pa.array(instants, CHANGE_COLUMNS[1].type),
+        "n": pa.array(
+            [decimal.Decimal("0.0000001"), decimal.Decimal(-(10**30)), None], pa.decimal128(38, 7)
+        ),
+    }
+    types = "b BOOLEAN, i8 TINYINT, i16 SMALLINT, i32 INT, i64 BIGINT, f FLOAT, d DOUBLE, s STRING"
+    more = "y BINARY, day DATE, at TIMESTAMP, n DECIMAL(38, 7)"
+    tables = Tables(postgres, schema, {}, "job")
+    tables.engine.sql(f"CREATE STREAM z (ts TIMESTAMP, {types}, {more}) TIMESTAMP BY ts")
+    select = f"SELECT {', '.join(columns)} FROM z [NOW]"
+    sink = f"sink = 'postgres', url = '{postgres.url}', table = '{schema}.q'"
+    (query,) = tables.engine.sql(f"CREATE QUERY q AS {select} WITH ({sink})")
+    assert isinstance(query, Query)
+    tables.sinks.open(query)
+    tables.deliver(0, [changes(**columns)])
+    tables.deliver(1, [changes(**{name: c.slice(1) for name, c in columns.items()})])
+    own = ", ".join("at AT TIME ZONE 'UTC'" if name == "at" else name for name in columns)
+    found = postgres.rows(f"SELECT {own} FROM {schema}.q")
+    plain = {name: c.to_pylist() for name, c in columns.items()}
+    plain["f"] = [0.1, 1e-45, None]
+    plain["at"] = [dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999_999), None]
+    expected = list(zip(*plain.values(), strict=True))
+    assert repr(bag(found)) == repr(bag([*expected, *expected[1:]]))
+    with pytest.raises(DataError, match=r"'q': .*column 's': a text has the character NUL"):
+        tables.deliver(2, [changes(**columns | {"s": pa.array(["a\0b"] * 3)})])
+    assert postgres.rows(f"SELECT count(*) FROM {schema}.q") == [(5,)]
+
+
+def test_queries_share_a_table_by_name(postgres: PostgresServer, schema: str) -> None:
+    same = f", table = '{schema}.both', mode = 'upsert'"
+    select = "SELECT k, COUNT(*) AS n FROM a [RANGE {} SECONDS] GROUP BY k"
+    queries = {name: (select.format(s), same) for name, s in (("short", 1), ("long", 9))}
+    log = ("SELECT id FROM a [RANGE 1 SECONDS] EMIT CHANGES", ", mode = 'changelog'")
+    tables = Tables(postgres, schema, queries | {"log": log}, "job")
+    rng = np.random.default_rng(0)
+    for batch in range(3):
+        out = tables.engine.process(rows_of_streams(rng, batch * 12, 12))
+        tables.deliver(batch, list(out.batches()), times=2)
+        expected = [(n, *row) for n in queries for row in answer(tables.engine.queries[n])]
+        assert tables.rows("both") == bag(expected)
+    (sink,) = {s for s in tables.sinks.begin_again(frozenset("a")) if s.shared}
+    sink.deliver(3, [], {})
+    assert tables.rows("both") == []
+    sign = "CASE _op WHEN '+' THEN 1 ELSE -1 END"
+    net = postgres.rows(f"SELECT id FROM {schema}.log GROUP BY id HAVING sum({sign}) > 0")
+    assert bag(net) == answer(tables.engine.queries["log"])
+    order = [
+        row[:2]
+        for row in postgres.rows(f"SELECT _batch, _seq, _op FROM {schema}.log ORDER BY 1, 2")
+    ]
+    assert order == sorted(set(order)) and len(order) > 20
+
+
+def test_rows_with_one_key_are_refused(postgres: PostgresServer, schema: str) -> None:
+    query = {
+        "q": ("SELECT k FROM a [RANGE 9 SECONDS] EMIT CHANGES", ", mode = 'upsert', key = 'k'")
+    }
+    tables = Tables(postgres, schema, query, "job")
+    rows = pa.table({"ts": [1, 2], "id": [1, 2], "k": [5, 5], "v": [0.0, 0.0], "w": ["", ""]})
+    out = tables.engine.process({"a": rows})
+    with pytest.raises(
+        DataError, match=r"'q': .*two rows of the answer have the same key \(k\).*=\(5\)"
+    ):
+        tables.deliver(0, list(out.batches()))
+    assert tables.rows("q") == []
+
+
+def test_tables_that_are_there_are_checked(postgres: PostgresServer, schema: str) -> None:
+    query = {
+        "q": ("SELECT k, COUNT(*) AS n FROM a [RANGE 9 SECONDS] GROUP BY k", ", mode = 'upsert'")
+    }
+    postgres.execute(f"CREATE SCHEMA {schema}")
+    for definition, message in [
+        ("k bigint", "has no column 'n'"),
+        ("k bigint, n text", "column 'n' has the type text, and bigint is needed"),
+        ("k bigint, n bigint, x int NOT NULL", "column 'x' is NOT NULL and has no default"),
+        ("k bigint, n bigint", r"no unique index on \(k\): CREATE UNIQUE INDEX"),
+        ("k bigint UNIQUE, n bigint", r"no unique index on \(k\): CREATE UNIQUE INDEX"),
+    ]:
+        postgres.execute(
+            f"DROP TABLE IF EXISTS {schema}.q", f"CREATE TABLE {schema}.q ({definition})"
+        )
+        with pytest.raises(DataError, match=f"^'q': sink 'postgres', table 'q': .*{message}"):
+            Tables(postgres, schema, query, "job")
+    own = "k numeric PRIMARY KEY, n bigint, at timestamptz DEFAULT now()"
+    postgres.execute(f"DROP TABLE {schema}.q", f"CREATE TABLE {schema}.q ({own})")
+    tables = Tables(postgres, schema, query, "job")
+    tables.deliver(0, [changes(k=pa.array([3, 3]), n=pa.array([1, 2]))])
+    assert [row[:2] for row in tables.rows("q")] == [(3, 2)]
+
+
+def test_a_table_belongs_to_one_job(postgres: PostgresServer, schema: str) -> None:
+    query = {
+        "q": ("SELECT k, COUNT(*) AS n FROM a [RANGE 9 SECONDS] GROUP BY k", ", mode = 'upsert'")
+    }
+    rows = [changes(k=pa.array([3]), n=pa.array([1]))]
+    first = Tables(postgres, schema, query, "job")
+    first.deliver(0, rows)
+    with pytest.raises(StateError, match="has rows that this job has not written"):
+        Tables(postgres, schema, query, "a new checkpoint")
+    again = Tables(postgres, schema, query, "job")  # a restart
+    with pytest.raises(StateError, match="another job or session writes"):
+        first.deliver(1, rows)
+    again.deliver(0, rows)
+    postgres.execute(f"TRUNCATE {schema}.q")
+    other = Tables(postgres, schema, query, "a new checkpoint")
+    with pytest.raises(StateError, match="another job or session writes"):
+        again.deliver(1, rows)
+    other.deliver(0, rows)
+    postgres.execute(f"DROP TABLE {schema}.q")
+    with pytest.raises(StateError, match="is missing, although the job has written batch 0"):
+        Tables(postgres, schema, query, "a new checkpoint")
+    to_one = f", table = '{schema}.t'"
+    twice = {"x": ("SELECT k FROM a [NOW]", to_one), "y": ("SELECT k, v FROM a [NOW]", to_one)}
+    columns = "_op text, _ts timestamptz, _exp timestamptz, k bigint, v float"
+    postgres.execute(f"CREATE TABLE {schema}.t ({columns})")
+    with pytest.raises(DataError, match="another query of the job writes to the table"):
+        Tables(postgres, schema, twice, "job")
+
+
+def test_connections(
+    postgres: PostgresServer, schema: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = {"q": ("SELECT k FROM a [NOW]", "")}
+    tables = Tables(postgres, schema, query, "job")
+    rows = [changes(k=pa.array([3]))]
+    tables.deliver(0, rows)
+    postgres.halt()
+    with pytest.raises(DataError, match=r"^'q': sink 'postgres', table 'q': .*connection"):
+        tables.deliver(1, rows)
+    postgres.start()
+    tables.deliver(1, rows)
+    postgres.halt()
+    postgres.start()
+    tables.deliver(2, rows)  # over a new connection
+    tables.sinks.close()
+    tables.deliver(3, rows, times=2)
+    assert len(tables.rows("q")) == 4
+
+    postgres.execute("CREATE ROLE locked LOGIN SUPERUSER PASSWORD 's3cret'")
+    options = f"host = '{postgres.host}', user = 'locked', database = 'postgres'"
+    engine = tables.engine
+    for number, (more, works) in enumerate(
+        [("", False), (", password_env = 'NONE_SUCH'", False), (", password_env = 'SECRET'", True)]
+    ):
+        monkeypatch.setenv("SECRET", "s3cret")
+        sink = f"sink = 'postgres', table = '{schema}.p{number}', {options}{more}"
+        (made,) = engine.sql(f"CREATE QUERY p{number} AS SELECT k FROM a [NOW] WITH ({sink})")
+        assert isinstance(made, Query)
+        if works:
+            tables.sinks.open(made)
+            continue
+        with pytest.raises(DataError, match=f"'p{number}': .*(password|NONE_SUCH)") as caught:
+            tables.sinks.open(made)
+        assert "s3cret" not in str(caught.value)
+    url = postgres.url.replace("postgres@", "locked:s3cret@")
+    (made,) = engine.sql(
+        "CREATE QUERY u AS SELECT k FROM a [NOW] "
+        f"WITH (sink = 'postgres', table = '{schema}.u', url = '{url}')"
+    )
+    assert isinstance(made, Query)
+    with pytest.raises(DataError, match="would be written to the checkpoint"):
+        tables.sinks.open(made)
+    tables.sinks.open_first([made])
+    tables.sinks.begin_again(frozenset("a"))  # passes over sinks that could not be opened
+    binding = tables.sinks.find("u")
+    assert binding is not None and isinstance(binding.sink, PostgresSink)
+    binding.sink.prepare()
