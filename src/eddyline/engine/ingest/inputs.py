@@ -244,12 +244,12 @@ class Inputs:
         """Take rows into account that are not processed here."""
         for stream, n in rows.dropped.items():
             self._intakes[stream].seen += n
-        for stream, ts in rows.newest.items():
-            self._intakes[stream].note(ts, now_us)
         for stream, ts in rows.oldest.items():
             group = self.groups.of([stream])
-            if group.began is None and ts >= group.watermark:  # else rows among them are late
-                group.oldest = min(group.oldest, ts)
+            if group.began is None and ts >= max(group.watermark, self._intakes[stream].limit):
+                group.oldest = min(group.oldest, ts)  # else rows among them are late
+        for stream, ts in rows.newest.items():
+            self._intakes[stream].note(ts, now_us)
 
     def seen_and_kept(self, stream: str) -> tuple[int, int]:
         """Numbers of rows before and behind the drop box of a stream."""

@@ -72,6 +72,13 @@ class Intake:
         return int(self._held.ts[0]) if self._held.ts.size else FOREVER
 
     @property
+    def limit(self) -> int:
+        """The instant before which the next row is late, if that is judged row by row."""
+        if self.definition.lateness_by == "batch":
+            return BEGINNING
+        return self.newest - self.definition.lateness_us
+
+    @property
     def last(self) -> int:
         """The largest timestamp so far, and of the rows that wait."""
         held = self._held.ts

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -46,24 +46,34 @@ class Arrivals:
         dropped: of the rows for this shard, how many a drop box dropped.
         newest, oldest: largest and smallest timestamp, in us, of all rows in the task that are
             good whatever rows were before; None if there is none, or if rows were not examined,
-            because all of them are sent to one shard.
+            because all of them are sent to one shard. ``oldest`` is not of a late row, if
+        lateness: is judged row by row: how far a row may be behind those before it, in us.
     """
 
     rows: int = 0
     dropped: int = 0
     newest: int | None = None
     oldest: int | None = None
+    lateness: int | None = None
 
     def __add__(self, other: Arrivals) -> Arrivals:
-        """The rows of two tasks."""
-        newest = [t for t in (self.newest, other.newest) if t is not None]
-        oldest = [t for t in (self.oldest, other.oldest) if t is not None]
-        return Arrivals(
-            self.rows + other.rows,
-            self.dropped + other.dropped,
-            max(newest, default=None),
-            min(oldest, default=None),
-        )
+        """The rows of two tasks, of which those of ``other`` are after these."""
+        rows, dropped = self.rows + other.rows, self.dropped + other.dropped
+        both = replace(self, rows=rows, dropped=dropped, lateness=other.lateness)
+        if other.newest is not None and other.oldest is not None:
+            both.add_times(other.newest, other.oldest)
+        return both
+
+    def add_times(self, newest: int, oldest: int) -> None:
+        """Good rows after these: their largest timestamp, and the smallest that is not late among
+        them.
+        """
+        if self.newest is None or self.oldest is None:
+            self.newest, self.oldest = newest, oldest
+            return
+        if self.lateness is None or oldest >= self.newest - self.lateness:
+            self.oldest = min(self.oldest, oldest)
+        self.newest = max(self.newest, newest)
 
     def packed(self) -> bytes:
         """As JSON."""

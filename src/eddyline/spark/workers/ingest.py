@@ -155,7 +155,12 @@ class Packer:
         self._box = DropBox(definition.name, keep) if keep < 1 else None
         self._part = part
         self._seq = 0
-        self._arrivals = {shard: Arrivals() for d in destinations for shard in d.shards}
+        self._lateness = None
+        if isinstance(definition, StreamDef) and definition.lateness_by == "row":
+            self._lateness = definition.lateness_us
+        self._arrivals = {
+            shard: Arrivals(lateness=self._lateness) for d in destinations for shard in d.shards
+        }
         (self._home,) = (d.shards[0] for d in destinations if d.is_first)
         self._dealers = [
             (
@@ -241,12 +246,13 @@ class Packer:
                     yield self._packed(shards[0], "keys", counted.rows, counted.packed())
 
     def _note(self, times: Array) -> None:
-        """Record good rows, int64[n] us."""
+        """Record good rows, int64[n] us, in order of arrival."""
         if times.size:
-            newest, oldest = int(times.max()), int(times.min())
-            for a in self._arrivals.values():
-                a.newest = newest if a.newest is None else max(newest, a.newest)
-                a.oldest = oldest if a.oldest is None else min(oldest, a.oldest)
+            on_time = times
+            if self._lateness is not None:
+                on_time = times[times >= np.maximum.accumulate(times) - self._lateness]
+            for arrivals in self._arrivals.values():
+                arrivals.add_times(int(times.max()), int(on_time.min()))
 
     def _pieces(self, shards: Sequence[int], rows: pa.Table) -> Iterator[pa.RecordBatch]:
         """The same rows for some shards; without shards nothing."""
