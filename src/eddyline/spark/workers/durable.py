@@ -264,23 +264,24 @@ class DurableState:
 
         Spark makes all durable together with the batch, or nothing.
         """
-        self._delete_files(record)
+        end, snapshots = record.log_end, _snapshots_of(engine)
+        bound = max(1, MIN_LOG_BYTES, record.snapshot_bytes)
+        begins = snapshots.begun is None and _is_due(record, batch, bound)
+        if not begins:  # to begin a snapshot is enough for a batch
+            self._delete_files(record)
         with state_access(self._place, max(batch.nbytes, record.snapshot_bytes)):
-            end, snapshots = record.log_end, _snapshots_of(engine)
-            bound = max(1, MIN_LOG_BYTES, record.snapshot_bytes)
-            begins = snapshots.begun is None and _is_due(record, batch, bound)
             if record.snapshot:
                 self._append(record, replace(batch, saved=begins))
             if begins:
                 log = LogPlace(record.log_end, record.log_bytes, record.log_batches, batch.number)
                 snapshots.begin(engine, log, self._blobs.chunk_bytes)
-            if not begins or not record.snapshot:  # to begin one is enough for a batch
+            if not begins or not record.snapshot:
                 self._go_on_with_snapshot(record, batch, snapshots, bound)
             most = max(_REMOVED_PER_BATCH, 2 * (record.log_end - end))
             rest = min(record.log_start, record.log_rest + most)
             self._log.remove(range(record.log_rest, rest))
             record.log_rest = rest
-            record.removed = self._blobs.take_removed()
+            record.removed += self._blobs.take_removed()
             record.recent = [*record.recent[1 - _RECENT :], (record.token, record.log_end)]
             self._record.update((json.dumps({"format": _FORMAT, **vars(record)}),))
 
@@ -310,6 +311,7 @@ class DurableState:
             self._files.delete_rows(record.first_batch)
             record.deleted = record.first_batch
         self._files.delete_state(record.removed)
+        record.removed = []
 
     def _append(self, record: CommitRecord, batch: EngineBatch) -> None:
         header = {name: value for name, value in vars(batch).items() if name != "pieces"}
