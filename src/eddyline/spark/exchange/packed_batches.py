@@ -46,8 +46,9 @@ class Arrivals:
         dropped: of the rows for this shard, how many a drop box dropped.
         newest, oldest: largest and smallest timestamp, in us, of all rows in the task that are
             good whatever rows were before; None if there is none, or if rows were not examined,
-            because all of them are sent to one shard. ``oldest`` is not of a late row, if
-        lateness: is judged row by row: how far a row may be behind those before it, in us.
+            because all of them are sent to one shard.
+        lateness: how far a row may be behind those before it, in us, if that is judged row by row:
+            then ``oldest`` leaves out late rows. Otherwise None.
     """
 
     rows: int = 0
