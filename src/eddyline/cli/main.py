@@ -12,6 +12,7 @@ import typer
 
 import eddyline
 from eddyline.cli import failures
+from eddyline.cli.altering import Checkpoint, Patience, alter
 from eddyline.cli.benchmarks import bench
 from eddyline.cli.checkpoints import checkpoints, rescale
 from eddyline.cli.machine import add_commands
@@ -29,15 +30,9 @@ app = typer.Typer(
 app.add_typer(bench, name="bench")
 app.add_typer(checkpoints, name="checkpoint")
 app.command()(rescale)
+app.command()(alter)
 
 ScriptFile = Annotated[Path, typer.Argument(help="A script of SQL statements.", metavar="FILE.sql")]
-Checkpoint = Annotated[
-    str,
-    typer.Option(help="The checkpoint of the job.", envvar="EDDYLINE_CHECKPOINT", metavar="DIR"),
-]
-Patience = Annotated[
-    float, typer.Option(min=0, help="Seconds to wait for the job to begin.", metavar="SECONDS")
-]
 Capacity = Annotated[
     float | None,
     typer.Option(

@@ -34,7 +34,7 @@ from eddyline.spark.operation.progress_tracker import ProgressTracker
 from eddyline.spark.operation.running_queries import RunningQueries
 from eddyline.spark.rate_limiter import RateLimiter
 from eddyline.spark.storage.directory import Directory
-from eddyline.sql.statements import CreateQuery, Drop, ResetWatermark
+from eddyline.sql.statements import AlterQuery, CreateQuery, Drop, ResetWatermark
 
 DIRECTORY: Final = "mailbox"
 #: Longest time between two writes of the status.
@@ -198,7 +198,7 @@ class Mailbox:
             if isinstance(request, EddylineError):
                 raise request
             for statement, _ in self._queries.run(_sql_of(request)):
-                assert isinstance(statement, CreateQuery | Drop | ResetWatermark)
+                assert isinstance(statement, AlterQuery | CreateQuery | Drop | ResetWatermark)
                 done.append(statement.name)
                 self._attempted(self._write_status)  # a request may have thousands of statements
         except Exception as e:
