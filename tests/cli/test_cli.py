@@ -153,9 +153,12 @@ def test_properties_of_spark_are_passed_to_its_start(
     script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[dict[str, str]] = []
-    monkeypatch.setattr(
-        "eddyline.cli.starting.starting_spark", lambda *given: nullcontext(started.append(given[2]))
-    )
+
+    def starting(_: int | None, __: Path, properties: dict[str, str]) -> nullcontext[None]:
+        started.append(properties)
+        return nullcontext()
+
+    monkeypatch.setattr("eddyline.cli.starting.starting_spark", starting)
     monkeypatch.setattr("eddyline.cli.job.run_job", lambda *given: None)
     options = ["--master", "local[3]", "--jars", "a.jar", "--conf", "spark.x = a=b"]
     assert CliRunner().invoke(app, ["run", str(script), *options]).exit_code == 0

@@ -21,12 +21,14 @@ from pyspark.sql import SparkSession
 
 from eddyline.errors import SetupError
 from eddyline.spark import class_archive
+from eddyline.spark.connectors import connector_jars
 from eddyline.spark.python_workers import WORKER_CONF
 
 _MIN_JAVA: Final = 17
 #: A task is repeated if its worker process has died, so that the batch does not fail.
 _TASK_ATTEMPTS: Final = 4
 _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
+_JARS: Final = "spark.jars"
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 
 #: Methods are compiled a second time, with all optimizations, after ten times as many calls and
@@ -98,41 +100,50 @@ def local_session(
     # pandas is used for a few packed batches only; the case of PySpark's warning does not occur
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     more = class_archive.use_options(java) if java_options is None else java_options
-    submitted = "PYSPARK_GATEWAY_PORT" in os.environ  # spark-submit has started Java
-    if submitted:
-        SparkContext._ensure_initialized()
     conf = SparkConf()
-    set_before = dict(conf.getAll()) if submitted else {}
-    given = {**set_before, **(properties or {})}
-    conf.setAll(list({**_defaults(partitions, more, given), **given}.items()))
+    if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit has started Java
+        SparkContext._ensure_initialized()
+        conf = SparkConf()
+        properties = {**dict(conf.getAll()), **(properties or {})}
+    conf.setAll(list(_all_properties(partitions, more, properties or {}).items()))
     if log is not None and SparkContext._gateway is None:  # else Java runs already
         _launch(conf, log)
     return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
-def _defaults(
-    partitions: int | None, java_options: Sequence[str], given: dict[str, str]
+def _all_properties(
+    partitions: int | None, java_options: Sequence[str], given: Mapping[str, str]
 ) -> dict[str, str]:
-    """Properties of sessions. Java's options are added to the ``given`` ones."""
+    """Those of a session: the given ones, to whose Java options and jars others are added, and the
+    default ones.
+    """
     options = (f"-Dlog4j2.configurationFile={_LOG_SETTINGS}", *_LATE_OPTIMIZATION, *java_options)
-    quoted = " ".join(f'"{option}"' for option in options)
+    java = [*(f'"{option}"' for option in options), *_given(given, _JAVA_OPTIONS)]
+    jars = [*(jar.as_uri() for jar in connector_jars()), *_given(given, _JARS)]
     values = {
         "spark.master": f"local[*, {_TASK_ATTEMPTS}]",
         "spark.app.name": "eddyline",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        _JAVA_OPTIONS: f"{quoted} {given.pop(_JAVA_OPTIONS, '')}".rstrip(),
         "spark.driver.memory": os.environ.get("EDDYLINE_DRIVER_MEMORY", "2g"),
         "spark.python.daemon.module": "eddyline.spark.daemon",
         **WORKER_CONF,
     }
-    if partitions is not None:
-        values["spark.sql.shuffle.partitions"] = str(partitions)
     if given.get("spark.master", "local").startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         values["spark.driver.bindAddress"] = values["spark.driver.host"] = "127.0.0.1"
-        values.setdefault("spark.sql.shuffle.partitions", str(os.cpu_count() or 1))
+        values["spark.sql.shuffle.partitions"] = str(os.cpu_count() or 1)
+    if partitions is not None:
+        values["spark.sql.shuffle.partitions"] = str(partitions)
+    values |= given
+    values[_JAVA_OPTIONS] = " ".join(java)
+    if jars:
+        values[_JARS] = ",".join(jars)
     return values
+
+
+def _given(given: Mapping[str, str], name: str) -> list[str]:
+    return [given[name]] if given.get(name) else []
 
 
 def _launch(conf: SparkConf, log: Path) -> None:
