@@ -10,7 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.spark.delivery.sink_factory import Key
-from eddyline.spark.exchange.packed_batches import PARTS, PARTS_BEFORE, TABLES, pack, unpack
+from eddyline.spark.exchange.packed_batches import (
+    OUTPUT_ARROW,
+    PARTS,
+    PARTS_BEFORE,
+    TABLES,
+    pack,
+    unpack,
+)
 from eddyline.spark.exchange.query_rows import QueryRows, concatenated
 
 #: The column by which the changes of several shards are ordered.
@@ -77,6 +84,22 @@ class CollectedBatch:
         blob = pack(rows)
         self.added.setdefault(key, []).append(blob)
         self._pieces.setdefault(key, []).append((shard, pa.py_buffer(blob)))
+
+    def packed(self, keys: Collection[Key]) -> pa.Table:
+        """The packed batches with these keys, which are not large."""
+        rows = [
+            {
+                "shard": shard,
+                "kind": kind,
+                "name": name,
+                "n": 0,
+                "small": True,
+                "blob": memoryview(blob),
+            }
+            for kind, name in keys
+            for shard, blob in self._pieces.get((kind, name), [])
+        ]
+        return pa.Table.from_pylist(rows, schema=OUTPUT_ARROW)
 
     def with_rows(self) -> list[Key]:
         """The keys with rows."""

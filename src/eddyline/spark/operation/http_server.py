@@ -110,7 +110,9 @@ class HttpServer:
             problem = f"the state of the job is unknown: {type(e).__name__}: {e}"
         if problem is not None:
             return _text(HTTPStatus.SERVICE_UNAVAILABLE, problem)
-        return _text(HTTPStatus.OK, "ok")
+        assert self._job is not None, "otherwise it is starting"
+        waiting = self._job.progress().undelivered.items()
+        return _text(HTTPStatus.OK, "\n".join(["ok", *(f"'{n}': {of.text}" for n, of in waiting)]))
 
     def _exposed(self, job: WatchedJob) -> bytes:
         """The metrics; those of the last request while making them takes too much of the time."""
