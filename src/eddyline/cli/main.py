@@ -12,6 +12,7 @@ import typer
 
 import eddyline
 from eddyline.cli import failures
+from eddyline.cli.answers import answer
 from eddyline.cli.benchmarks import bench
 from eddyline.cli.checkpoints import checkpoints, rescale
 from eddyline.cli.machine import add_commands
@@ -29,6 +30,7 @@ app = typer.Typer(
 app.add_typer(bench, name="bench")
 app.add_typer(checkpoints, name="checkpoint")
 app.command()(rescale)
+app.command()(answer)
 
 ScriptFile = Annotated[Path, typer.Argument(help="A script of SQL statements.", metavar="FILE.sql")]
 Checkpoint = Annotated[

@@ -48,7 +48,11 @@ class Batches:
         self.divided = DividedQueries()
         final = FinalStage(self.divided)
         self.delivery = Delivery(
-            self.sinks, lambda *report: self.reports.append(report[1]), final, f"file:{place}"
+            self.sinks,
+            lambda *report: self.reports.append(report[1]),
+            final,
+            f"file:{place}",
+            lambda *_: None,
         )
         self._spark = spark
 
