@@ -53,7 +53,7 @@ from eddyline.spark.storage.directory import path_segment
 from eddyline.spark.storage.job_checkpoint import Checkpoint
 from eddyline.spark.storage.lease import Lease
 from eddyline.spark.storage.program_file import NAME as PROGRAM
-from eddyline.spark.storage.program_file import SPARK_DIRECTORY
+from eddyline.spark.storage.program_file import BAD_ROWS, SPARK_DIRECTORY
 from eddyline.spark.storage.spark_batches import planned_us
 from eddyline.spark.workers.ingest import Destination, packed_batches
 from eddyline.spark.workers.processor import ShardProcessor
@@ -362,7 +362,7 @@ class JobStarter:
             self._checkpoint.job_id(),
             self._memory,
         )
-        sinks.open_bad_rows(f"{self._checkpoint.path}/bad_rows_of_queries")
+        sinks.open_bad_rows(f"{self._checkpoint.path}/{BAD_ROWS}")
         for group in groups:
             sinks.open_first(self._script.queries[name] for name in group.queries)
             for name in self._inputs.names(group):

@@ -213,6 +213,21 @@ def test_requests_need_the_token(job: tuple[Feed, Run]) -> None:
     assert samples(url, Authorization="bearer s3cret")["eddyline_running", ""] == 1
 
 
+def test_pages_of_other_sites_are_refused_without_a_token() -> None:
+    server = HttpServer("127.0.0.1:0")
+    port = server.url.rpartition(":")[2]
+    try:
+        for host in ("evil.example", f"evil.example:{port}", "10.0.0.1", "[::", "127.0.0.1.evil"):
+            assert get(server.url, "/healthz", Host=host) == (
+                403,
+                "without a token only requests for a loopback address are answered\n",
+            )
+        for host in (f"localhost:{port}", "LOCALHOST", "127.0.0.1", f"[::1]:{port}"):
+            assert get(server.url, "/healthz", Host=host) == (503, "the job is starting\n")
+    finally:
+        server.close()
+
+
 def test_the_health_names_the_failure(spark: SparkSession, tmp_path: Path) -> None:
     def fail(x: int) -> int:  # sent to the workers by value
         import os

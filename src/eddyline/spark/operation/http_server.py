@@ -95,13 +95,20 @@ class HttpServer:
         self._server.server_close()
         self._thread.join()
 
-    def admits(self, authorization: str) -> bool:
-        """Whether a request with this header may be answered."""
+    def admits(self, authorization: str, host: str = "") -> bool:
+        """Whether a request with these headers may be answered. Without a token only one for a
+        loopback address is: a page of another site, whose name leads here, has its name as host.
+        """
         if self._token is None:
-            return True
+            return not host or _is_loopback(host)
         scheme, _, sent = authorization.partition(" ")
         is_equal = hmac.compare_digest(sent.strip().encode("latin-1"), self._token)
         return is_equal and scheme.lower() == "bearer"
+
+    @property
+    def has_token(self) -> bool:
+        """Whether requests have to send a token."""
+        return self._token is not None
 
     def response(self, target: str, accept: str = "") -> tuple[HTTPStatus, str, bytes]:
         """The response to GET: status, content type and content.
@@ -226,7 +233,13 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, *, with_content: bool = True) -> None:
         answers = self.server.answers
         more: dict[str, str] = {}
-        if not answers.admits(self.headers.get("Authorization", "")):
+        admitted = answers.admits(
+            self.headers.get("Authorization", ""), self.headers.get("Host", "")
+        )
+        if not admitted and not answers.has_token:
+            text = "without a token only requests for a loopback address are answered"
+            status, kind, content = _text(HTTPStatus.FORBIDDEN, text)
+        elif not admitted:
             status, kind, content = _text(HTTPStatus.UNAUTHORIZED, "the token is missing or wrong")
             more["WWW-Authenticate"] = "Bearer"
         else:
@@ -254,6 +267,17 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _text(status: HTTPStatus, text: str) -> tuple[HTTPStatus, str, bytes]:
     return status, _TEXT, f"{text}\n".encode()
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether the header ``Host`` names this machine only."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        if name == "localhost":
+            return True
+        return ipaddress.ip_address(name.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
 
 
 def _seconds(text: str) -> float:
