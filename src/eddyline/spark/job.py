@@ -52,8 +52,8 @@ from eddyline.spark.storage.control_compaction import fold_read_files
 from eddyline.spark.storage.directory import path_segment
 from eddyline.spark.storage.job_checkpoint import Checkpoint
 from eddyline.spark.storage.lease import Lease
-from eddyline.spark.storage.program_file import NAME as PROGRAM
 from eddyline.spark.storage.program_file import BAD_ROWS, SPARK_DIRECTORY
+from eddyline.spark.storage.program_file import NAME as PROGRAM
 from eddyline.spark.storage.spark_batches import planned_us
 from eddyline.spark.workers.ingest import Destination, packed_batches
 from eddyline.spark.workers.processor import ShardProcessor
