@@ -105,6 +105,12 @@ class Answers:
 
     def step(self, batch_id: int, batch: CollectedBatch) -> None:
         """After a batch has been delivered, in the thread that runs the batches."""
+        for question in [q for q, read in self._read.items() if batch_id >= read + _BATCHES]:
+            del self._read[question]
+            try:
+                self._control.forget(question)
+            except StateError as e:  # deleted at the next start
+                _log.warning("a question is not deleted: %s", e)
         for question, reported in batch.answered.items():
             self._read[question] = batch_id
             asked = self._asked.get(question)
@@ -115,12 +121,6 @@ class Answers:
                 asked.answer.set_result(self._put_together(asked, reported, parts))
             except Exception as e:  # for the thread that waits
                 asked.answer.set_exception(e)
-        for question in [q for q, read in self._read.items() if batch_id >= read + _BATCHES]:
-            del self._read[question]
-            try:
-                self._control.forget(question)
-            except StateError as e:  # deleted at the next start
-                _log.warning("a question is not deleted: %s", e)
 
     def _put_together(
         self, asked: _Asked, reported: Mapping[int, str | None], parts: Sequence[pa.Table]
