@@ -5,11 +5,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 SOURCES := src tests examples scripts $(wildcard benchmarks/*.py)
+# A machine without the registry runs the other tests.
+CONNECTORS := $(MAKE) --no-print-directory setup-connectors || \
+  echo "test: no connectors, see above; the tests of Kafka are skipped"
 
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-long test-faults check format bench lock clean
+.PHONY: help setup setup-connectors demo test test-long test-faults check format bench lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -28,15 +31,21 @@ $(STAMP): requirements.lock pyproject.toml scripts/check_machine.py
 	@touch $@
 	@echo "setup: done"
 
+setup-connectors: setup  ## fetch Spark's connector for Kafka, and a broker for its tests
+	@$(BIN)/eddyline connectors
+	@$(BIN)/python tests/support/kafka_broker.py
+
 demo: setup  ## run the demo: ten standing queries over real streams
 	@$(BIN)/eddyline demo
 
 test: setup  ## run the tests
+	@$(CONNECTORS)
 	@echo "test: about a quarter of an hour"
 	$(BIN)/python -m pytest -q -m "not long and not spark" -n 2 --dist worksteal
 	$(BIN)/python -m pytest -q -m "not long and spark"
 
 test-long: setup  ## run all tests, with thousands of generated cases (an hour)
+	@$(CONNECTORS)
 	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q -m "not spark" -n 2 --dist worksteal
 	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q -m spark
 

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from eddyline.user_cache import CONNECTORS, connectors_directory
+
 _COMMON: dict[str, Any] = {
     "deadline": None,  # kernels compile in the first case
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -21,6 +23,9 @@ _COMMON: dict[str, Any] = {
 settings.register_profile("ci", max_examples=100, derandomize=True, database=None, **_COMMON)
 settings.register_profile("long", max_examples=1000, **_COMMON)
 settings.load_profile(os.environ.get("EDDYLINE_HYPOTHESIS_PROFILE", "ci"))
+
+#: Here and in what the tests start: the connectors that `make setup-connectors` has fetched.
+os.environ[CONNECTORS] = str(connectors_directory())
 
 #: Here and in what the tests start: prices that were measured on this machine would change plans.
 os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parents[1] / ".pytest_cache" / "home")

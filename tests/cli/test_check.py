@@ -19,6 +19,9 @@ CREATE QUERY q AS SELECT v FROM s [NOW]
 """
 SOURCE = "source = 'csv', path = 'in', header = true"
 SINK = "sink = 'parquet', path = 'out'"
+COLUMNS = "v BIGINT"
+KAFKA = "source = 'kafka', kafka.bootstrap.servers = 'b', subscribe = 't'"
+TO_KAFKA = "sink = 'kafka', kafka.bootstrap.servers = 'b', topic = 't'"
 DOCUMENTS = Path(__file__).parents[2] / "docs"
 
 
@@ -62,6 +65,13 @@ def check(tmp_path: Path, script: str) -> tuple[int, str]:
             "'kafka'",
             "'subscribe' or 'subscribePattern' or 'assign'",
         ),
+        (SOURCE, KAFKA, "'kafka'", "no 'ts'; if it is in the messages, set format = 'json'"),
+        (SOURCE, f"{KAFKA}, format = 'jsn'", "'jsn'", "no format 'jsn' of records; did you mean"),
+        (SOURCE, f"{KAFKA}, format = 'json', alowComments = 1", "alowComments", "did you mean"),
+        (SOURCE, f"{KAFKA}, format = 'json', sep = ';'", "sep", "has no option 'sep'"),
+        (SOURCE, f"{SOURCE}, format = 'json'", "format", "has no option 'format'"),
+        (COLUMNS, "v BIGINT PATH '$.v'", "PATH", "PATH is for records of JSON"),
+        (COLUMNS, "v BIGINT METADATA", "METADATA", "METADATA is for the sources kafka, socket"),
         (SOURCE, "source = 'delta', path = 'x', ignoreDelets = 1", "ignoreDelets", "did you mean"),
         (
             SOURCE,
@@ -69,6 +79,10 @@ def check(tmp_path: Path, script: str) -> tuple[int, str]:
             "'jdbc'",
             "cannot be read as a stream",
         ),
+        (SINK, f"{TO_KAFKA}, key = 'v,'", "'v,'", "is not a list of columns"),
+        (SINK, f"{TO_KAFKA}, key = 'w'", "'w'", "the query has no column 'w'"),
+        (SINK, f"{TO_KAFKA}, topik = 'x'", "topik", "did you mean 'topic'"),
+        (SINK, TO_KAFKA.replace(", topic = 't'", ""), "'kafka'", "needs the option 'topic'"),
         (SINK, "sink = 'parket', path = 'out'", "'parket'", "did you mean 'parquet'"),
         (SINK, "sink = 'parquet'", "'parquet'", "'q': the sink 'parquet' needs the option 'path'"),
         (SINK, "snik = 'parquet'", "snik", "did you mean 'sink'"),
@@ -88,6 +102,22 @@ def test_errors_have_their_position(
     line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     assert code == 2
     assert f"line {line}, column {column}: " in output
+    assert message in output
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ("'ofset'", "the source 'kafka' has no METADATA 'ofset'; did you mean 'offset'"),
+        ("'header.v'", "did you mean 'headers"),
+    ],
+)
+def test_what_kafka_does_not_tell(tmp_path: Path, metadata: str, message: str) -> None:
+    script = GOOD.replace(SOURCE, f"{KAFKA}, format = 'json'")
+    script = script.replace(COLUMNS, f"v BIGINT METADATA FROM {metadata}")
+    code, output = check(tmp_path, script)
+    assert code == 2
+    assert f"line 1, column {script.index(metadata) + 1}: " in output
     assert message in output
 
 
@@ -146,10 +176,16 @@ def _run(*scripts: str) -> None:
         GOOD.replace(SINK, "sink = 'noop', shared = 'true'"),
         GOOD.replace(SINK, "sink = 'jdbc', url = 'x', dbtable = 't', sslmode = 'require'"),
         GOOD.replace(SOURCE, f"{SOURCE}, late_sink = 'csv', late_path = 'x', late_header = true"),
-        GOOD.replace(
-            SOURCE,
-            "source = 'kafka', kafka.bootstrap.servers = 'b', subscribe = 't', ts_unit = 's'",
+        GOOD.replace(SOURCE, f"{KAFKA}, format = 'json', allowComments = true, ts_unit = 's'"),
+        GOOD.replace(SOURCE, f"{KAFKA}, FORMAT = 'CSV', sep = ';', kafka.group.id = 'g'"),
+        GOOD.replace(SOURCE, KAFKA).replace(
+            "(ts TIMESTAMP, v BIGINT)",
+            "(ts TIMESTAMP METADATA FROM 'Timestamp', v BIGINT METADATA FROM 'headers.v')",
         ),
+        GOOD.replace(SOURCE, f"{KAFKA}, format = 'json'").replace(COLUMNS, "v BIGINT PATH '$.v'"),
+        GOOD.replace(SOURCE, "source = 'json', path = 'x'").replace(COLUMNS, "v INT PATH '$.v[1]'"),
+        GOOD.replace(SOURCE, "source = 'text', path = 'x', format = 'json'"),
+        GOOD.replace(SINK, f"{TO_KAFKA}, key = 'V, _ts', ignoreNullFields = false"),
     ],
 )
 def test_good_scripts_pass(tmp_path: Path, script: str) -> None:

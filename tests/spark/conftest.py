@@ -1,4 +1,4 @@
-"""Small streams as files, and a server of PostgreSQL."""
+"""Small streams as files, a server of PostgreSQL, and a broker of Kafka."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from spark_cases import Feed
 
 if TYPE_CHECKING:
+    from kafka_broker import KafkaBroker
     from postgres_server import PostgresServer
 
 
@@ -27,3 +28,12 @@ def postgres() -> Iterator[PostgresServer]:
     server = PostgresServer()
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[KafkaBroker]:
+    from kafka_broker import KafkaBroker
+
+    broker = KafkaBroker()
+    yield broker
+    broker.stop()

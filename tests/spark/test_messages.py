@@ -121,7 +121,7 @@ def test_sinks(spark: SparkSession, parquet: str, sink: str, message: str) -> No
     ("sink", "message"),
     [
         ("sink = 'org.example.Nothing'", "'q': Spark knows no sink 'org.example.Nothing'"),
-        ("sink = 'kafka', topic = 't', kafka.bootstrap.servers = 'b:1'", "find data source: kafka"),
+        ("sink = 'delta', path = 'x'", "'q': Spark knows no sink 'delta'"),
     ],
 )
 def test_sinks_that_spark_does_not_have(

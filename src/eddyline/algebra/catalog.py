@@ -29,6 +29,23 @@ class DeclaredSizes:
 TimeUnit = Literal["s", "ms", "us", "ns"]
 
 
+#: The steps from a JSON record to a value: names of fields, and positions in arrays.
+JsonPath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class ColumnSources:
+    """Where the columns of a source are that are not its columns of the same name.
+
+    Attributes:
+        paths: in a record of JSON, by column. metadata: what the source tells of a record beside
+            its content (the key of a message, for instance), by column.
+    """
+
+    paths: Mapping[str, JsonPath] = field(default_factory=dict)
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class StreamDef:
     """A stream: its columns, its event time column, and its rules for late rows.
@@ -45,6 +62,7 @@ class StreamDef:
         computed: the expressions of computed columns, by name. Its columns are those of ``schema``,
             and not computed themselves. That of the event time column may have numbers.
         event_time: the expression of the event time, likewise, if that is not a column.
+        columns: where columns are in a record of the source.
     """
 
     name: str
@@ -59,6 +77,7 @@ class StreamDef:
     lateness_by: Literal["batch", "row"] = "batch"
     computed: Mapping[str, Expr] = field(default_factory=dict)
     event_time: Expr | None = None
+    columns: ColumnSources = ColumnSources()
 
     @property
     def supplied(self) -> Schema:
@@ -78,7 +97,8 @@ class StreamDef:
 class TableDef:
     """A table; ``updates``: whether it changes, and whether changes affect earlier results.
 
-    ``ts_unit``: unit of the instants of changes, as for a stream's event times.
+    ``ts_unit``: unit of the instants of changes, as for a stream's event times. ``columns``: where
+    columns are in a record of the source.
     """
 
     name: str
@@ -87,6 +107,7 @@ class TableDef:
     options: Mapping[str, str] = field(default_factory=dict)
     sizes: DeclaredSizes = field(default_factory=DeclaredSizes)
     ts_unit: TimeUnit | None = None
+    columns: ColumnSources = ColumnSources()
 
 
 @dataclass(frozen=True)

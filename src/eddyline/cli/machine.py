@@ -13,7 +13,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per li
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    for command in (calibrate, prepare, scale):
+    for command in (calibrate, connectors, prepare, scale):
         app.command()(command)
 
 
@@ -23,6 +23,15 @@ def calibrate(json: Json = False) -> None:
 
     with failures.reported():
         run_calibration(json=json)
+
+
+def connectors() -> None:
+    """Fetch Spark's connector for Kafka, which PySpark does not contain."""
+    from eddyline.spark.connectors import fetch_connectors
+    from eddyline.spark.environment import require_java
+
+    with failures.reported():
+        typer.echo(f"connectors for Kafka: {fetch_connectors(require_java())}")
 
 
 def prepare() -> None:

@@ -28,7 +28,8 @@ class Rows:
     Attributes:
         numbers: int64[n] or a range, ascending: a row has the same number in all states of a store,
             and no other row ever has it. New rows have larger numbers than earlier ones.
-        part: the rows in [start, end) as an Arrow batch, at most ``MOST_ROWS``.
+        part: the rows in [start, end) as an Arrow batch, at most ``MOST_ROWS``; it may be a view of
+            the store's memory, valid until the store changes.
         owner: the same object in all states of a store.
         claim: called with the new owner when the rows have been restored.
     """

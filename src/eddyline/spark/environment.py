@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from eddyline.errors import SetupError
 from eddyline.spark import class_archive
+from eddyline.spark.connectors import connector_jars
 from eddyline.spark.python_workers import WORKER_CONF
 
 _MIN_JAVA: Final = 17
@@ -110,6 +111,9 @@ def local_session(
             *WORKER_CONF.items(),
         ]
     )
+    jars = connector_jars()
+    if jars:
+        conf.set("spark.jars", ",".join(jar.as_uri() for jar in jars))
     if log is not None and SparkContext._gateway is None:  # else Java runs already
         with log.open("ab") as file:
             gateway = launch_gateway(conf, {"stderr": file})  # type: ignore[no-untyped-call]

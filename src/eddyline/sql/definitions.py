@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from eddyline.algebra.catalog import ColumnSources, JsonPath
 from eddyline.errors import did_you_mean
 from eddyline.sql.datatypes import arrow_type, type_names
 from eddyline.sql.dialect import EddylineParser
+from eddyline.sql.json_paths import conflict, parse_path
 from eddyline.sql.naming import why_no_name
-from eddyline.sql.statements import OptionOffsets
+from eddyline.sql.statements import OptionOffsets, of_column
 from eddyline.types import SQL_TYPES, TIMESTAMP, Field, Schema
 
 #: Options as written: value, token of the value, token of the name.
@@ -36,6 +39,27 @@ _OWN: Final = frozenset(
 )
 
 _CONSTRAINTS: Final = ("NOT", "NULL", "PRIMARY KEY", "UNIQUE", "DEFAULT", "CHECK", "REFERENCES")
+_SOURCE_CLAUSES: Final = ("PATH", "METADATA")
+
+
+@dataclass
+class ColumnClauses:
+    """What stands behind the types of columns, by the name of the column.
+
+    Attributes:
+        computed: the expressions of computed columns; None: columns cannot be computed.
+        paths, metadata: see ColumnSources. offsets: of these clauses and their texts.
+    """
+
+    computed: dict[str, exp.Expr] | None = None
+    paths: dict[str, JsonPath] = field(default_factory=dict)
+    metadata: dict[str, str] = field(default_factory=dict)
+    offsets: dict[str, OptionOffsets] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> ColumnSources:
+        """Where the columns are in a record of the source."""
+        return ColumnSources(self.paths, self.metadata)
 
 
 class DefinitionParser(EddylineParser):
@@ -58,12 +82,8 @@ class DefinitionParser(EddylineParser):
             raise self.fail(reason, at)
         return name
 
-    def _columns(self, computed: dict[str, exp.Expr] | None = None) -> Schema:
-        """Columns in parentheses.
-
-        Args:
-            computed: receives the expressions of computed columns, by name; None: there are none.
-        """
+    def _columns(self, clauses: ColumnClauses) -> Schema:
+        """Columns in parentheses. ``clauses``: receives what stands behind their types."""
         if not self._match(TokenType.L_PAREN):
             raise self.fail(f"expected the columns in parentheses, {self.here()}")
         fields: list[Field] = []
@@ -72,13 +92,17 @@ class DefinitionParser(EddylineParser):
             at = self._curr
             if self._next.text.upper() == "FOR" and at.text.upper() == "WATERMARK":
                 self.refuse("WATERMARK FOR", "write TIMESTAMP BY ts LATENESS 5 SECONDS behind )")
-            field = Field(self._name("column"), self._type())
-            if field.name.lower() in names:
-                raise self.fail(f"column '{field.name}' is declared twice", at)
-            names.add(field.name.lower())
-            fields.append(field)
-            if computed is not None and self._match(TokenType.ALIAS):
-                computed[field.name] = self._expression()
+            column = Field(self._name("column"), self._type())
+            if column.name.lower() in names:
+                raise self.fail(f"column '{column.name}' is declared twice", at)
+            names.add(column.name.lower())
+            fields.append(column)
+            if self._curr.text.upper() in _SOURCE_CLAUSES:
+                self._source_clause(column.name, clauses)
+                if self._match(TokenType.ALIAS, advance=False):
+                    raise self.fail("a column is read from the source, or computed: not both")
+            elif clauses.computed is not None and self._match(TokenType.ALIAS):
+                clauses.computed[column.name] = self._expression()
         if self._match(TokenType.ALIAS, advance=False):
             self.refuse("AS", "only columns of streams are computed: compute it in the queries")
         if self._curr.text.upper() == "GENERATED":
@@ -87,7 +111,39 @@ class DefinitionParser(EddylineParser):
             self.refuse(self._curr.text.upper(), "a column has a name and a type, and may be NULL")
         if not self._match(TokenType.R_PAREN):
             raise self.fail(f"expected , or ) behind a column's type, {self.here()}")
+        self._check_paths(fields, clauses)
         return tuple(fields)
+
+    def _source_clause(self, column: str, clauses: ColumnClauses) -> None:
+        """``PATH 'path'`` or ``METADATA [FROM 'name']``."""
+        at = self._curr
+        word, text = at.text.upper(), column
+        self._advance()
+        if word == "PATH" or self._match(TokenType.FROM):
+            if not self._match(TokenType.STRING):
+                raise self.fail(f"expected a text in quotes, {self.here()}")
+            text = self._prev.text
+        clauses.offsets[of_column(column)] = OptionOffsets(at.start, self._prev.start)
+        if word == "METADATA":
+            clauses.metadata[column] = text
+            return
+        try:
+            clauses.paths[column] = parse_path(text)
+        except ValueError as e:
+            raise self.fail(str(e), self._prev) from None
+
+    def _check_paths(self, fields: list[Field], clauses: ColumnClauses) -> None:
+        """Check that columns can be read from one record of JSON."""
+        if not clauses.paths:
+            return
+        known = clauses.metadata.keys() | (clauses.computed or {}).keys()
+        read = [(f, clauses.paths.get(f.name, (f.name,))) for f in fields if f.name not in known]
+        for n, (column, path) in enumerate(read):
+            reason = conflict(column, path, read[:n])
+            if reason is not None:
+                place = clauses.offsets.get(of_column(column.name))
+                at = self._prev.start if place is None else place.value
+                raise self.source.error(at, reason)
 
     def _expression(self) -> exp.Expr:
         """An expression in parentheses."""
@@ -104,6 +160,7 @@ class DefinitionParser(EddylineParser):
         at = self._curr
         plain = SQL_TYPES.get(at.text.upper())
         ends = self._next.token_type in (TokenType.COMMA, TokenType.R_PAREN, TokenType.ALIAS)
+        ends = ends or self._next.text.upper() in _SOURCE_CLAUSES
         if plain is not None and ends and at.token_type != TokenType.IDENTIFIER:
             self._advance()  # a short cut: sqlglot takes a hundred times longer
             return plain

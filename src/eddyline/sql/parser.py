@@ -14,7 +14,13 @@ from eddyline.algebra.catalog import Emit, StreamDef, TableDef
 from eddyline.algebra.functions.alternatives import ALTERNATIVES, GROUP_WINDOWS
 from eddyline.errors import SqlError, did_you_mean
 from eddyline.sql.computed_columns import ComputedSyntax, with_computed
-from eddyline.sql.definitions import DefinitionParser, option_offsets, option_values, type_choices
+from eddyline.sql.definitions import (
+    ColumnClauses,
+    DefinitionParser,
+    option_offsets,
+    option_values,
+    type_choices,
+)
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
 from eddyline.sql.nesting import check_depth, check_nesting
 from eddyline.sql.numbers import shortened
@@ -180,7 +186,8 @@ class StatementParser(DefinitionParser):
 
     def _create_stream(self) -> _Build:
         computed: dict[str, exp.Expr] = {}
-        name, schema = self._new_name("stream"), self._columns(computed)
+        clauses = ColumnClauses(computed)
+        name, schema = self._new_name("stream"), self._columns(clauses)
         if not self._match_text_seq("TIMESTAMP", "BY"):
             raise self.fail(
                 f"expected TIMESTAMP BY and the column that is the event time of '{name}', "
@@ -193,12 +200,10 @@ class StatementParser(DefinitionParser):
         at_unit = given["ts_unit"][2] if "ts_unit" in given else None
         unit, by = take_time_unit(given, self.source), take_lateness_by(given, self.source)
         options = option_values(given)
-        definition = with_computed(
-            StreamDef(name, schema, timestamp, lateness, options, sizes, unit, idle, ahead, by),
-            ComputedSyntax(computed, time, at_unit),
-            self.source,
-        )
-        offsets = option_offsets(given)
+        stream = StreamDef(name, schema, timestamp, lateness, options, sizes, unit, idle, ahead, by)
+        stream = replace(stream, columns=clauses.sources)
+        definition = with_computed(stream, ComputedSyntax(computed, time, at_unit), self.source)
+        offsets = {**option_offsets(given), **clauses.offsets}
         return lambda text, line, column: CreateStream(text, line, column, definition, offsets)
 
     def _time_clauses(self) -> tuple[int, int | None, int | None]:
@@ -221,7 +226,8 @@ class StatementParser(DefinitionParser):
         name = self._new_name("table")
         if self._match(TokenType.ALIAS, advance=False):
             self.refuse("CREATE TABLE AS", "write CREATE VIEW, or CREATE QUERY with a sink")
-        schema = self._columns()
+        clauses = ColumnClauses()
+        schema = self._columns(clauses)
         given = self._placed_options()
         updates, at, _ = given.pop("updates", ("static", None, None))
         if updates not in _UPDATES:
@@ -232,8 +238,9 @@ class StatementParser(DefinitionParser):
         sizes = take_sizes(given, schema, kind, self.source)
         unit = take_time_unit(given, self.source) if updates != "static" else None
         options = option_values(given)
-        definition = TableDef(name, schema, cast(Any, updates), options, sizes, unit)
-        offsets = option_offsets(given)
+        known = clauses.sources
+        definition = TableDef(name, schema, cast(Any, updates), options, sizes, unit, known)
+        offsets = {**option_offsets(given), **clauses.offsets}
         return lambda text, line, column: CreateTable(text, line, column, definition, offsets)
 
     def _create_view(self) -> _Build:

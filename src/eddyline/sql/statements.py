@@ -60,6 +60,11 @@ class OptionOffsets(NamedTuple):
     value: int
 
 
+def of_column(name: str) -> str:
+    """The key of a column's PATH or METADATA among the offsets of a statement."""
+    return f"column {name}"
+
+
 @dataclass(frozen=True)
 class Statement:
     """One statement of a script.
@@ -87,7 +92,7 @@ class SetOption(Statement):
 @dataclass(frozen=True)
 class CreateStream(Statement):
     """``CREATE STREAM name (columns) TIMESTAMP BY column [LATENESS d] [IDLE AFTER d] [AHEAD AT MOST
-    d] [WITH (...)]``. ``offsets``: of its source's options.
+    d] [WITH (...)]``. ``offsets``: of its source's options, and of PATH and METADATA of columns.
     """
 
     definition: StreamDef
@@ -96,7 +101,7 @@ class CreateStream(Statement):
 
 @dataclass(frozen=True)
 class CreateTable(Statement):
-    """``CREATE TABLE name (columns) [WITH (...)]``. ``offsets``: of its source's options."""
+    """``CREATE TABLE name (columns) [WITH (...)]``. ``offsets``: as of a stream."""
 
     definition: TableDef
     offsets: Mapping[str, OptionOffsets] = field(default_factory=dict, compare=False)

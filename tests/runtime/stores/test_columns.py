@@ -83,6 +83,18 @@ def test_gathering_in_any_order_with_repetition(type_: pa.DataType) -> None:
 
 
 @types
+@pytest.mark.parametrize(("start", "end"), [(0, 0), (0, 3), (2, 11), (7, 16)])
+def test_views_are_the_values_of_successive_places(
+    type_: pa.DataType, start: int, end: int
+) -> None:
+    column, expected = filled(type_)
+    column.shift(1, len(expected), 64)
+    seen = column.view(start, end)
+    seen.validate(full=True)
+    assert seen.equals(expected.slice(start + 1, end - start))
+
+
+@types
 def test_moving_keeps_the_chosen_places_and_room_to_write(type_: pa.DataType) -> None:
     column, expected = filled(type_)
     places = ints(1, 4, 7, 8)

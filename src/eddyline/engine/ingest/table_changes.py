@@ -47,6 +47,7 @@ def changes_of(table: TableDef) -> StreamDef:
         INSTANT.name,
         options=table.options,
         ts_unit=table.ts_unit,
+        columns=table.columns,
     )
 
 

@@ -32,6 +32,9 @@ class Column(Protocol):
     def gather(self, places: Array) -> pa.Array:
         """The values at int64 places, as an Arrow array of the column's type."""
 
+    def view(self, start: int, end: int) -> pa.Array:
+        """The values at [start, end), valid until the column changes: of most types no copy."""
+
     def shift(self, start: int, end: int, capacity: int) -> None:
         """Move the places [start, end) to the front of buffers for ``capacity`` rows."""
 
@@ -95,6 +98,9 @@ class _Nullable:
     def _validity(self, places: Array) -> Array | None:
         return None if self._null is None else ~self._null.array.take(places)
 
+    def _viewed_validity(self, start: int, end: int) -> Array | None:
+        return None if self._null is None else ~self._null.array[start:end]
+
     def _shift_validity(self, start: int, end: int, capacity: int) -> None:
         if self._null is not None:
             self._null.shift(start, end, capacity)
@@ -130,6 +136,12 @@ class FixedColumn(_Nullable):
             data = np.packbits(data, bitorder="little")
         buffers = [bitmap(self._validity(places)), pa.py_buffer(data)]
         return pa.Array.from_buffers(self.type, places.size, buffers)
+
+    def view(self, start: int, end: int) -> pa.Array:
+        data = self._data.array[start:end]
+        data = np.packbits(data, bitorder="little") if self._boolean else data.view(np.uint8)
+        buffers = [bitmap(self._viewed_validity(start, end)), pa.py_buffer(data)]
+        return pa.Array.from_buffers(self.type, end - start, buffers)
 
     def shift(self, start: int, end: int, capacity: int) -> None:
         self._data.shift(start, end, capacity)
@@ -186,15 +198,22 @@ class TextColumn(_Nullable):
 
     def gather(self, places: Array) -> pa.Array:
         offsets = gathered_offsets(self._offsets.array, places)
+        return self._arrow(offsets, self._bytes(places, offsets), self._validity(places))
+
+    def view(self, start: int, end: int) -> pa.Array:
+        offsets = self._offsets.array[start : end + 1]
+        data = self._data.array[offsets[0] - self._origin : offsets[-1] - self._origin]
+        return self._arrow(offsets - offsets[0], data, self._viewed_validity(start, end))
+
+    def _arrow(self, offsets: Array, data: Array, valid: Array | None) -> pa.Array:
+        """Texts at the bytes [offsets[i], offsets[i + 1]) of ``data``."""
         if offsets[-1] > np.iinfo(np.int32).max:
             raise DataError(
                 f"one batch of results holds {offsets[-1]} bytes of text in one column: "
                 "use a smaller chunk_rows"
             )
-        data = self._bytes(places, offsets)
-        valid = bitmap(self._validity(places))
-        buffers = [valid, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
-        return pa.Array.from_buffers(self.type, places.size, buffers)
+        buffers = [bitmap(valid), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
+        return pa.Array.from_buffers(self.type, offsets.size - 1, buffers)
 
     def _bytes(self, places: Array, offsets: Array) -> Array:
         return gather_bytes(self._offsets.array, self._data.array, self._origin, places, offsets)

@@ -208,10 +208,12 @@ class RowStore:
         return self._ids.array[self._start : self._end]
 
     def _part(self, start: int, end: int) -> pa.RecordBatch:
-        """The rows in [start, end), counted from the oldest: constant lanes, then columns."""
-        places = np.arange(self._start + start, self._start + end)
+        """The rows in [start, end), counted from the oldest, until the store changes: constant
+        lanes, then columns.
+        """
         lanes = [_as_arrow(self.held(name)[start:end]) for name in sorted(self._constant)]
-        columns = [*lanes, *(column.gather(places) for column in self._columns)]
+        places = (self._start + start, self._start + end)
+        columns = [*lanes, *(column.view(*places) for column in self._columns)]
         return pa.RecordBatch.from_arrays(columns, [str(i) for i in range(len(columns))])
 
     def restore(self, state: State) -> None:

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from eddyline.engine.execution.bad_rows import BAD_ROWS
 from eddyline.engine.query import Query
 from eddyline.errors import DataError, did_you_mean
-from eddyline.spark.formats.format_options import sink_format
+from eddyline.spark.formats.format_options import is_missing, package_of, sink_format
 from eddyline.spark.root_cause import root_cause
 from eddyline.spark.sinks.output_routes import route_of
 from eddyline.spark.sinks.postgres.postgres_options import public_options
@@ -36,7 +36,6 @@ from eddyline.spark.sources.sources import resolve_path
 
 #: Sinks whose rows name their query if it is not the only one.
 _SHARABLE: Final = (SparkSink, PostgresSink)
-_NOT_FOUND: Final = "DATA_SOURCE_NOT_FOUND"
 #: A class of the format cannot be loaded; other errors of reading without options mean nothing.
 _NOT_LOADED: Final = re.compile(
     r"_DATA_SOURCE_NOT_ENABLED|NoClassDefFoundError|ServiceConfigurationError"
@@ -256,10 +255,10 @@ def _check_format(spark: SparkSession, target: Target, format_: str) -> None:
     try:
         spark.read.format(format_).load()  # fails for all formats but finds their classes first
     except Exception as e:  # of Java, in several types
-        if _NOT_FOUND in str(e):
+        if is_missing(e):
             raise DataError(
-                f"'{target.label}': Spark knows no sink '{format_}' (is its package on the class "
-                f"path?); {did_you_mean(format_, SINKS)}"
+                f"'{target.label}': Spark knows no sink '{format_}' ({package_of(format_)}); "
+                f"{did_you_mean(format_, SINKS)}"
             ) from None
         if _NOT_LOADED.search(str(e)):
             raise DataError(f"'{target.label}': sink '{format_}': {root_cause(e)}") from e

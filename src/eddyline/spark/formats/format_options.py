@@ -161,6 +161,57 @@ SOURCES: Final[Mapping[str, Format]] = {
         open=True,
     ),
 }
+#: Sources of records in a column ``value``, and what they tell of each record. Of headers one is
+#: read by its name, as in ``headers.trace``.
+RECORDS: Final[Mapping[str, frozenset[str]]] = {
+    "kafka": _names("key value topic partition offset timestamp timestampType headers"),
+    "socket": _names("value timestamp"),
+    "text": _names("value"),
+}
+_VALUES: Final = _names(
+    """locale timeZone dateFormat timeFormat timestampFormat timestampNTZFormat
+    enableDateTimeParsingFallback"""
+)
+#: Formats of such records, with the options of their parsers.
+PARSERS: Final[Mapping[str, frozenset[str]]] = {
+    "json": _VALUES
+    | _names(
+        """primitivesAsString allowComments allowUnquotedFieldNames allowSingleQuotes
+        allowNumericLeadingZeros allowNonNumericNumbers allowBackslashEscapingAnyCharacter
+        allowUnquotedControlChars maxNestingDepth maxNumLen maxStringLen"""
+    ),
+    "csv": _VALUES
+    | _names(
+        """sep delimiter quote escape charToEscapeQuoteEscaping unescapedQuoteHandling
+        ignoreLeadingWhiteSpace ignoreTrailingWhiteSpace emptyValue nullValue nanValue positiveInf
+        negativeInf maxColumns maxCharsPerColumn"""
+    ),
+}
+#: The option that is the format of records.
+RECORD_FORMAT: Final = "format"
+
+
+def record_format(options: Mapping[str, str]) -> str | None:
+    """The format of the records of a source, in lower case; None if it has none."""
+    return next((v.lower() for k, v in options.items() if k.lower() == RECORD_FORMAT), None)
+
+
+def is_missing(error: Exception) -> bool:
+    """Whether Spark says that it does not know a format."""
+    said = str(error)
+    return "DATA_SOURCE_NOT_FOUND" in said or "KAFKA_DATA_SOURCE_NOT_ENABLED" in said
+
+
+def package_of(format_: str) -> str:
+    """What to do where Spark does not know a format."""
+    if format_ == "kafka":
+        return (
+            "its package is not on the class path: `eddyline connectors` fetches it for sessions "
+            "that Eddyline creates"
+        )
+    return "is its package on the class path?"
+
+
 #: Sources that are files below a path.
 FILE_FORMATS: Final = frozenset(name for name, source in SOURCES.items() if source.files)
 
@@ -189,12 +240,14 @@ def with_limit(format_: str, options: Mapping[str, str]) -> dict[str, str]:
     return {**options, name: value}
 
 
+#: Options of JSON that is written to Kafka.
+JSON_VALUES: Final = _names("dateFormat timestampFormat ignoreNullFields")
 #: Formats that Spark writes, by name in lower case.
 WRITERS: Final[Mapping[str, Format]] = {
     "noop": Format(frozenset()),
     **{n: Format(_WRITE_FILES | own, _PATH, files=True) for n, own in _OF_FILES.items()},
     "jdbc": Format(_JDBC, (("url",), ("dbtable",)), open=True),
-    "kafka": Format(_names("topic includeHeaders") | {_KAFKA}, ((_KAFKA,),)),
+    "kafka": Format(_names("topic key") | {_KAFKA} | JSON_VALUES, ((_KAFKA,), ("topic",))),
     "postgres": Format(
         _names("url host port database user password_env table mode key"), (("table",),)
     ),

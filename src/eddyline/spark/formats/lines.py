@@ -18,10 +18,14 @@ from pyspark.sql.types import StructType
 from eddyline.engine.ingest.row_reader import CORRUPT_RECORD
 
 _FORMATS: Final = ("csv", "json")
+#: For the parsers of records; of files the options say it.
+_CORRUPT: Final = {"columnnameofcorruptrecord": CORRUPT_RECORD}
 #: A line of only these characters is skipped.
 _BLANK: Final = " \t\r"
 #: Spark's limit for the columns of a CSV line.
 _MAX_COLUMNS: Final = 20_480
+#: What is shown of a message without a value.
+_NO_TEXT: Final = "NULL (no value)"
 #: A character with which no CSV line starts. By default Spark's is the zero byte.
 _NO_COMMENT: Final = "\uffff"
 
@@ -59,16 +63,29 @@ def parsed(
         schema: of the rows, with the column for corrupt records.
         header: a line that is skipped in every file.
     """
-    partitions = {name.lower() for name in lines.columns if name != "value"}
-    fields = [f for f in schema.fields if f.name.lower() not in partitions]
     line = F.col("value")
     lines = lines.where(_is_record()).withColumn(
         "value", F.when(line.startswith("\ufeff"), F.substr(line, F.lit(2))).otherwise(line)
     )
     if header is not None:
         lines = lines.where(line != header)
+    return parsed_records(lines, format_, options, schema)
+
+
+def parsed_records(
+    records: DataFrame, format_: str, options: Mapping[str, str], schema: StructType
+) -> DataFrame:
+    """The rows of records, one of each.
+
+    Args:
+        records: their texts in the column ``value``, and other columns, which are kept.
+        schema: of the rows, with the column for corrupt records.
+    """
+    others = {name.lower() for name in records.columns if name != "value"}
+    fields = [f for f in schema.fields if f.name.lower() not in others]
+    text = F.coalesce("value", F.lit(_NO_TEXT))
     row = _parser(format_, options, StructType(fields))
-    corrupt = F.coalesce(F.col(f"row.{CORRUPT_RECORD}"), F.when(F.col("row").isNull(), line))
+    corrupt = F.coalesce(F.col(f"row.{CORRUPT_RECORD}"), F.when(F.col("row").isNull(), text))
     columns = [
         corrupt.alias(CORRUPT_RECORD)
         if field.name == CORRUPT_RECORD
@@ -77,7 +94,7 @@ def parsed(
         else F.col(f"`{field.name}`")
         for field in schema.fields
     ]
-    return lines.withColumn("row", row).select(*columns)
+    return records.withColumn("row", row).select(*columns)
 
 
 def _parser(format_: str, options: Mapping[str, str], schema: StructType) -> Column:
@@ -85,12 +102,12 @@ def _parser(format_: str, options: Mapping[str, str], schema: StructType) -> Col
     line, lower = F.col("value"), {name.lower(): value for name, value in options.items()}
     is_text = F.is_valid_utf8(line)
     if format_ == "json":
-        return F.from_json(F.when(is_text, line), schema, dict(options))
+        return F.from_json(F.when(is_text, line), schema, {**_CORRUPT, **options})
     limit = int(lower.get("maxcolumns", _MAX_COLUMNS))
     separator = lower.get("sep", lower.get("delimiter", ","))
     separators = F.length(line) - F.length(F.replace(line, F.lit(separator), F.lit("")))
     within = (F.octet_length(line) < limit) | (separators < limit * len(separator))
-    settings = {"comment": _NO_COMMENT, **dict(options)}
+    settings = {"comment": _NO_COMMENT, **_CORRUPT, **options}
     return F.from_csv(F.when(is_text & within, line), _ddl(schema), settings)
 
 

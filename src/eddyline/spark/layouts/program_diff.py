@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from eddyline.algebra.catalog import Emit, StreamDef, TableDef
+from eddyline.algebra.catalog import ColumnSources, Emit, StreamDef, TableDef
 from eddyline.algebra.functions import UserFunction
 from eddyline.algebra.plan import Plan
 from eddyline.errors import EddylineError, StateError
 from eddyline.spark.script import Script
 from eddyline.spark.storage.program_file import SavedProgram
+from eddyline.sql.json_paths import path_text
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream, CreateTable, CreateView
 from eddyline.types import sql_type
@@ -23,6 +24,8 @@ from eddyline.types import sql_type
 _MAX_REPORTED: Final = 5
 #: Options that may differ: the checkpoint keeps the prices of the first start.
 _MAY_DIFFER: Final = ("prices",)
+#: What inputs have that is compared entry by entry.
+_COMPARED: Final = ("name", "schema", "options", "computed", "event_time", "columns")
 
 
 def require_same(
@@ -100,18 +103,24 @@ def _definitions(before: SavedProgram, now: SavedProgram) -> Iterator[str]:
 
 
 def _of_inputs(what: str, before: StreamDef | TableDef, now: StreamDef | TableDef) -> Iterator[str]:
-    old = {f.name: sql_type(f.type) for f in before.schema}
-    new = {f.name: sql_type(f.type) for f in now.schema}
-    yield from _entries(f"{what}: column", old, new)
-    if old == new and list(old) != list(new):
+    types = [{f.name: sql_type(f.type) for f in made.schema} for made in (before, now)]
+    yield from _entries(f"{what}: column", *types)
+    if types[0] == types[1] and list(types[0]) != list(types[1]):
         yield f"{what}: its columns have another order"
     yield from _entries(f"{what}: option", before.options, now.options)
     yield from _entries(f"{what}: computed column", *map(_computed, (before, now)))
+    there, here = before.columns, now.columns
+    yield from _entries(f"{what}: PATH of column", _paths(there), _paths(here))
+    yield from _entries(f"{what}: METADATA of column", there.metadata, here.metadata)
     for setting in before.__dataclass_fields__:
-        if setting not in ("name", "schema", "options", "computed", "event_time"):
+        if setting not in _COMPARED:
             yield from _changed(
                 f"{what}: {setting}", getattr(before, setting), getattr(now, setting)
             )
+
+
+def _paths(columns: ColumnSources) -> dict[str, str]:
+    return {name: path_text(path) for name, path in columns.paths.items()}
 
 
 def _computed(definition: StreamDef | TableDef) -> dict[str, str]:

@@ -23,6 +23,7 @@ from eddyline.spark.formats.format_options import (
     sink_format,
 )
 from eddyline.spark.sinks.driver_files import DriverFiles
+from eddyline.spark.sinks.kafka_sink import KafkaSink, check_key, check_key_of, kafka_sink
 from eddyline.spark.sinks.postgres.postgres_options import check_query, check_values
 from eddyline.spark.sinks.postgres.postgres_sink import Databases, PostgresSink, postgres_sink
 from eddyline.spark.sinks.sink_bases import DiscardSink, DriverSink, Sink, SparkSink, Target
@@ -250,6 +251,10 @@ def _delta_sink(target: Target, options: Mapping[str, str], context: SinkContext
     return DeltaSink(target, *_spark_options(options), application)
 
 
+def _kafka_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> KafkaSink:
+    return kafka_sink(target, options, f"eddyline-{context.job}-{target.label}")
+
+
 def _postgres_sink(
     target: Target, options: Mapping[str, str], context: SinkContext
 ) -> PostgresSink:
@@ -280,10 +285,16 @@ SINKS: Final[Mapping[str, SinkType]] = {
         WRITERS["postgres"], _postgres_sink, _ONCE, check=check_values, check_query=check_query
     ),
     "noop": SinkType(WRITERS["noop"], _noop_sink, "discards rows", collected=False),
-    **{
-        name: SinkType(WRITERS[name], _format_sink, _AT_LEAST_ONCE, in_spark=True, collected=False)
-        for name in ("jdbc", "kafka")
-    },
+    "jdbc": SinkType(WRITERS["jdbc"], _format_sink, _AT_LEAST_ONCE, in_spark=True, collected=False),
+    "kafka": SinkType(
+        WRITERS["kafka"],
+        _kafka_sink,
+        _AT_LEAST_ONCE,
+        in_spark=True,
+        collected=False,
+        check=check_key,
+        check_query=check_key_of,
+    ),
     "delta": SinkType(WRITERS["delta"], _delta_sink, _ONCE, in_spark=True, collected=False),
 }
 #: Any other data source of Spark, by the name of its class or its short name.

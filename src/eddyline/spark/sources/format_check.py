@@ -7,21 +7,29 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final, Literal
 
+from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.query import Query
 from eddyline.errors import did_you_mean
 from eddyline.spark.formats.format_options import (
     OF_SINKS,
     OF_SOURCES,
+    PARSERS,
+    RECORD_FORMAT,
+    RECORDS,
     SOURCES,
     Format,
     OptionError,
+    record_format,
     sink_format,
     source_format,
 )
 from eddyline.spark.sinks.sinks import SINKS
 from eddyline.sql.definitions import SIDE_PREFIXES
+from eddyline.sql.statements import of_column
 
 #: What is declared with the options of a source.
 Declared = Literal["stream", "table", "changing table"]
@@ -89,6 +97,7 @@ def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[st
     known = SOURCES.get(format_)
     if known is None:
         return [*unsure, *_unchecked_format("source", what, format_)]
+    known = _with_records(what, format_, known, own)
     reads = "tables" if of == "table" else "streams"
     if known.reads not in ("both", reads):
         use = "as a static table" if of == "table" else "as a stream"
@@ -102,6 +111,86 @@ def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[st
     suggested = ("source", *_TAKEN[of], *_SIDES)
     _check_options(subject, own, known, OF_SOURCES, suggested, "source")
     return unsure
+
+
+def _with_records(what: str, source: str, known: Format, options: Mapping[str, str]) -> Format:
+    """The options of a source, with those of the parser of its records.
+
+    Raises:
+        OptionError: there is no such format of records.
+    """
+    if source not in RECORDS:
+        return known
+    more = frozenset([RECORD_FORMAT])
+    format_ = record_format(options)
+    if format_ is not None:
+        if format_ not in PARSERS:
+            given = next(name for name in options if name.lower() == RECORD_FORMAT)
+            raise OptionError(
+                f"{what}: there is no format '{format_}' of records; "
+                f"{did_you_mean(format_, PARSERS)}",
+                given,
+                "value",
+            )
+        more |= PARSERS[format_]
+    return replace(known, options=known.options | more)
+
+
+def check_columns(definition: StreamDef | TableDef) -> None:
+    """Check that the source of a stream or table can have its columns, as far as this follows from
+    the source. One without a source is accepted.
+
+    Raises:
+        OptionError: it cannot.
+    """
+    what = f"{'stream' if isinstance(definition, StreamDef) else 'table'} '{definition.name}'"
+    source = source_format(definition.options)
+    if source is None:
+        return
+    record = record_format(definition.options) if source in RECORDS else None
+    paths, metadata = definition.columns.paths, definition.columns.metadata
+    if paths and "json" not in (source, record):
+        advice = "set format = 'json'" if source in RECORDS else "declare columns by their names"
+        raise OptionError(
+            f"{what}: PATH is for records of JSON, and the source is '{source}'; {advice}",
+            of_column(next(iter(paths))),
+        )
+    for column, name in metadata.items():
+        _check_metadata(f"{what}, column '{column}'", source, name, of_column(column))
+    if source != "kafka" or record is not None:
+        return
+    if isinstance(definition, TableDef):
+        # _op is optional
+        fields = (changes_of(definition).schema[0], *definition.schema)
+        fields = fields if is_live(definition) else definition.schema
+    else:
+        fields = definition.supplied
+    known = {name.lower() for name in RECORDS[source]}
+    for field in fields:
+        if field.name.lower() not in known and field.name not in metadata:
+            raise OptionError(
+                f"{what}: without the option 'format' the source '{source}' has the columns "
+                f"{', '.join(sorted(RECORDS[source]))}, and no '{field.name}'; if it is in the "
+                "messages, set format = 'json' or 'csv'",
+                "source",
+                "value",
+            )
+
+
+def _check_metadata(what: str, source: str, name: str, option: str) -> None:
+    known = RECORDS.get(source, frozenset())
+    if not known:
+        having = ", ".join(s for s in RECORDS if RECORDS[s])
+        raise OptionError(f"{what}: METADATA is for the sources {having}, not '{source}'", option)
+    is_header = source == "kafka" and name.startswith("headers.") and name != "headers."
+    if name.lower() not in (n.lower() for n in known) and not is_header:
+        choices = sorted(known) + (["headers.NAME"] if source == "kafka" else [])
+        raise OptionError(
+            f"{what}: the source '{source}' has no METADATA '{name}'; "
+            f"{did_you_mean(name, choices)}",
+            option,
+            "value",
+        )
 
 
 def check_sink(what: str, options: Mapping[str, str], *, of_query: bool) -> list[str]:

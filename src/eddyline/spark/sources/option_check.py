@@ -11,6 +11,7 @@ from eddyline.errors import SqlError, UnsupportedError
 from eddyline.spark.formats.format_options import OptionError
 from eddyline.spark.sources.format_check import (
     Declared,
+    check_columns,
     check_sink,
     check_sink_of,
     check_source,
@@ -38,8 +39,10 @@ def check_options(statement: Statement, text: str) -> None:
         match statement:
             case CreateStream(definition=stream):
                 check_source(stream.name, stream.options, "stream")
+                check_columns(stream)
             case CreateTable(definition=table):
                 check_source(table.name, table.options, _kind(table))
+                check_columns(table)
             case CreateQuery(in_parts=True):
                 raise UnsupportedError(
                     "PARTIAL is for the shards of a job: write CREATE QUERY",

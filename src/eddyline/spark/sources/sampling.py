@@ -61,14 +61,16 @@ class Sampler:
     def table(self, table: TableDef) -> pa.Table:
         """All rows of a static table."""
         table = replace(table, options=resolve_path(table.options, self.base))
-        local = _local_rows(table.options, None)
+        local = None if table.columns.paths else _local_rows(table.options, None)
         return table_source(self.spark(), table) if local is None else local
 
     def _first_rows(
         self, declared: D, open_: Callable[[SparkSession, D], tuple[DataFrame, Reader | None]]
     ) -> pa.Table:
         declared = replace(declared, options=resolve_path(declared.options, self.base))
-        local = _local_rows(declared.options, self.limit)
+        local = None
+        if not declared.columns.paths:
+            local = _local_rows(declared.options, self.limit)
         return self._streamed(open_(self.spark(), declared)[0]) if local is None else local
 
     def _streamed(self, rows: DataFrame) -> pa.Table:

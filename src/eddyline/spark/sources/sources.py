@@ -16,30 +16,24 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import StringType, StructField, StructType
 
-from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.algebra.catalog import JsonPath, StreamDef, TableDef
 from eddyline.engine.ingest.arrow_values import with_valid_text
 from eddyline.engine.ingest.row_reader import CORRUPT_RECORD, RowReader
 from eddyline.engine.ingest.table_changes import OPERATION, changes_of
 from eddyline.engine.ingest.tables import table_columns
 from eddyline.errors import DataError, did_you_mean
-from eddyline.spark.formats.format_options import (
-    FILE_FORMATS,
-    OF_SOURCES,
-    SOURCES,
-    source_format,
-    with_limit,
-)
+from eddyline.spark.formats.format_options import FILE_FORMATS, SOURCES, is_missing, package_of
 from eddyline.spark.formats.lines import are_lines, header_of, parsed
 from eddyline.spark.formats.parquet import Reader, local_parquet, local_rows
+from eddyline.spark.formats.records import at_paths, nested, record_rows, told_columns
 from eddyline.spark.root_cause import root_cause
-from eddyline.spark.sources.format_check import Declared, check_source, require_source
+from eddyline.spark.sources.declared import DeclaredSource, source_of
+from eddyline.spark.sources.format_check import Declared
 from eddyline.spark.storage import files
-from eddyline.sql.definitions import SIDE_PREFIXES
 from eddyline.types import TIMESTAMP, Field, Schema
 
 #: Formats whose parser can return the text of a corrupt record.
 _TEXTUAL: Final = ("csv", "json", "xml")
-_NOT_FOUND: Final = "DATA_SOURCE_NOT_FOUND"
 
 
 def stream_source(
@@ -59,14 +53,14 @@ def stream_source(
     """
     what = f"{kind} '{stream.name}'"
     of: Declared = "stream" if kind == "stream" else "changing table"
-    format_, options = _source_of(stream, of)
-    options = with_limit(format_, options)
-    if format_ == "parquet":
-        by_arrow = local_parquet(spark, stream, options, kind)
+    source = source_of(stream, of)
+    source = source.with_limit()
+    if source.format == "parquet":
+        by_arrow = local_parquet(spark, stream, source.options, kind)
         if by_arrow is not None:
             return by_arrow
-    schema = _read_schema(spark, what, format_, options, _as_read(stream, format_, options))
-    df = _read(spark, spark.readStream, what, format_, options, schema)
+    read = _as_read(stream, source.text_format, {**source.options, **source.parsing})
+    df = _rows(spark, spark.readStream, what, source, stream.supplied, read)
     return declared_columns(df, stream, kind), None
 
 
@@ -78,10 +72,11 @@ def change_source(spark: SparkSession, table: TableDef) -> tuple[DataFrame, Read
         DataError: as for :func:`stream_source`.
     """
     what = f"table '{table.name}'"
-    format_, options = _source_of(table, "changing table")
-    if format_ in FILE_FORMATS and not files.exists(spark, options["path"]):
+    source = source_of(table, "changing table")
+    options = source.options
+    if source.format in FILE_FORMATS and not files.exists(spark, options["path"]):
         raise DataError(f"{what}: there is no file or directory '{options['path']}'")
-    known = _own_columns(spark, what, format_, options)
+    known = None if source.record else _own_columns(spark, what, source.format, options)
     return stream_source(spark, declared_changes(table, known), "table")
 
 
@@ -100,15 +95,14 @@ def table_source(spark: SparkSession, table: TableDef) -> pa.Table:
         DataError: as for :func:`stream_source`; or a record is malformed.
     """
     what = f"table '{table.name}'"
-    format_, options = _source_of(table, "table")
-    if format_ == "parquet":
-        by_arrow = local_rows(spark, table, options)
+    source = source_of(table, "table")
+    if source.format == "parquet":
+        by_arrow = local_rows(spark, table, source.options)
         if by_arrow is not None:
             return table_columns(table, by_arrow)
-    schema = _read_schema(spark, what, format_, options, table.schema)
-    df = _read(spark, spark.read, what, format_, options, schema)
+    df = _rows(spark, spark.read, what, source, table.schema, table.schema)
     table_columns(table, _no_rows(what, df))  # checks the columns before the rows are read
-    with _reading(what, format_):
+    with _reading(what, source.format):
         content, _ = with_valid_text(_selected(df, table.schema).toArrow(), {CORRUPT_RECORD})
     if CORRUPT_RECORD in content.column_names:
         malformed = content.column(CORRUPT_RECORD).drop_null()
@@ -159,30 +153,39 @@ def resolve_path(options: Mapping[str, str], base: Path | None) -> dict[str, str
     return resolved
 
 
-def _source_of(declared: StreamDef | TableDef, of: Declared) -> tuple[str, dict[str, str]]:
-    """The format and the options for Spark; names in lower case for file formats, as Spark compares
-    them without case.
+def _rows(
+    spark: SparkSession,
+    read: Any,
+    what: str,
+    source: DeclaredSource,
+    declared: Schema,
+    as_read: Schema,
+) -> DataFrame:
+    """The declared columns of a source, and others if it has others.
 
-    Raises:
-        DataError: the format, or an option, is missing or wrong.
+    Args:
+        read: ``spark.read`` or ``spark.readStream``. as_read: with the types in which Spark reads.
     """
-    what = f"{'stream' if of == 'stream' else 'table'} '{declared.name}'"
-    require_source(what, declared.options)
-    check_source(declared.name, declared.options, of)
-    format_ = source_format(declared.options)
-    assert format_ is not None, "checked by require_source"
-    options = {
-        k: v
-        for k, v in declared.options.items()
-        if k not in OF_SOURCES and not k.startswith(SIDE_PREFIXES)
-    }
-    if format_ in FILE_FORMATS:
-        options = {k.lower(): v for k, v in options.items()}
-    return format_, options
+    format_, options, columns = source.format, source.options, source.columns
+    told = columns.metadata
+    if source.record is not None or told or format_ == "kafka":
+        records = _load(what, format_, read.format(format_).options(**options))
+        if source.record is None:
+            return told_columns(records, declared, told)
+        fields = _declared_types([f for f in as_read if f.name not in told])
+        return record_rows(records, source.record, source.parsing, fields, declared, columns)
+    schema = _read_schema(spark, what, format_, options, as_read, columns.paths)
+    df = _read(spark, read, what, format_, options, schema)
+    return at_paths(df, declared, columns.paths) if columns.paths else df
 
 
 def _read_schema(
-    spark: SparkSession, what: str, format_: str, options: dict[str, str], declared: Schema
+    spark: SparkSession,
+    what: str,
+    format_: str,
+    options: dict[str, str],
+    declared: Schema,
+    paths: Mapping[str, JsonPath],
 ) -> StructType | None:
     """The schema for reading files; None for other sources, which have their own.
 
@@ -198,6 +201,8 @@ def _read_schema(
         options.setdefault("mode", "PERMISSIVE")
         options.setdefault("columnnameofcorruptrecord", CORRUPT_RECORD)
         fields = _declared_types(declared)
+        if paths:
+            fields = nested(fields, paths)
         if format_ == "csv" and options.get("header", "false").lower() == "true":
             fields = _by_header(spark, what, options, fields)
         return StructType([*fields, StructField(CORRUPT_RECORD, StringType())])
@@ -286,7 +291,7 @@ def _by_header(
     return [by_name.get(n.lower(), StructField(n, StringType())) for n in header.names]
 
 
-def _declared_types(declared: Schema) -> list[StructField]:
+def _declared_types(declared: Sequence[Field]) -> list[StructField]:
     return [StructField(f.name, from_arrow_type(f.type)) for f in declared]
 
 
@@ -329,18 +334,18 @@ def _reading(what: str, format_: str) -> Iterator[None]:
     try:
         yield
     except Py4JJavaError as e:  # raised by streaming sources; batch sources: PySparkException
-        if _NOT_FOUND in str(e):
+        if is_missing(e):
             raise _unknown_source(what, format_) from None
         raise DataError(f"{what}: source '{format_}': {root_cause(e)}") from e
     except PySparkException as e:
-        if e.getCondition() == _NOT_FOUND:
+        if is_missing(e):
             raise _unknown_source(what, format_) from None
         raise DataError(f"{what}: source '{format_}': {_first_line(e)}") from e
 
 
 def _unknown_source(what: str, format_: str) -> DataError:
     return DataError(
-        f"{what}: Spark knows no source '{format_}' (is its package on the class path?); "
+        f"{what}: Spark knows no source '{format_}' ({package_of(format_)}); "
         f"{did_you_mean(format_, SOURCES)}"
     )
 

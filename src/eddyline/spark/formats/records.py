@@ -1,0 +1,137 @@
+"""Records: columns at paths of JSON, and columns that a source tells of a record beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from eddyline.algebra.catalog import ColumnSources, JsonPath
+from eddyline.engine.ingest.row_reader import CORRUPT_RECORD
+from eddyline.spark.formats.lines import parsed_records
+from eddyline.types import Field, Schema
+
+#: Options with which a source tells more of its records, by the name of what it tells then.
+_MORE: Final = {
+    "kafka": {"headers": ("includeHeaders", "true")},
+    "socket": {"timestamp": ("includeTimestamp", "true")},
+}
+
+
+def nested(fields: Sequence[StructField], paths: Mapping[str, JsonPath]) -> list[StructField]:
+    """The fields of records that have columns at paths, and others at the top under their names.
+
+    A value that is read in two types is text.
+    """
+    tree: dict[str, Any] = {}
+    for field in fields:
+        *way, last = paths.get(field.name, (field.name,))
+        place: Any = tree
+        for step in way:
+            place = place.setdefault(step if isinstance(step, str) else 0, {})
+        key = last if isinstance(last, str) else 0
+        same = place.setdefault(key, field.dataType) == field.dataType
+        place[key] = field.dataType if same else StringType()
+    return _struct(tree).fields
+
+
+def _struct(tree: Mapping[str, Any]) -> StructType:
+    return StructType([StructField(name, _type(below)) for name, below in tree.items()])
+
+
+def _type(tree: Any) -> DataType:
+    """The type of a node: a leaf has a type, an array the key 0."""
+    if isinstance(tree, DataType):
+        return tree
+    return ArrayType(_type(tree[0])) if 0 in tree else _struct(tree)
+
+
+def at_paths(df: DataFrame, columns: Schema, paths: Mapping[str, JsonPath]) -> DataFrame:
+    """The columns of rows that have the fields of :func:`nested`; with corrupt records."""
+    found = [_at(paths.get(f.name, (f.name,))).alias(f.name) for f in columns]
+    if CORRUPT_RECORD in df.columns:
+        found.append(F.col(CORRUPT_RECORD))
+    return df.select(*found)
+
+
+def _at(path: JsonPath) -> Column:
+    value = F.col("`{}`".format(str(path[0]).replace("`", "``")))
+    for step in path[1:]:
+        value = value.getField(step) if isinstance(step, str) else F.get(value, F.lit(step))
+    return value
+
+
+def telling(source: str, options: Mapping[str, str], columns: ColumnSources) -> dict[str, str]:
+    """The options of a source with which it tells what the columns read."""
+    more = _MORE.get(source, {})
+    told = {name.partition(".")[0].lower() for name in columns.metadata.values()}
+    return {**dict(value for name, value in more.items() if name in told), **options}
+
+
+def told_columns(records: DataFrame, columns: Schema, metadata: Mapping[str, str]) -> DataFrame:
+    """Columns of which the source tells the values, those not in ``metadata`` by their names. Those
+    that it does not have are left out.
+    """
+    own = {name.lower() for name in records.columns}
+    found = [f for f in columns if f.name in metadata or f.name.lower() in own]
+    return records.select(
+        *(_told(records, metadata.get(f.name, f.name), f).alias(f.name) for f in found)
+    )
+
+
+def record_rows(
+    records: DataFrame,
+    format_: str,
+    options: Mapping[str, str],
+    fields: Sequence[StructField],
+    columns: Schema,
+    sources: ColumnSources,
+) -> DataFrame:
+    """The declared columns of records, with those that cannot be parsed.
+
+    Args:
+        records: the rows of a source, with the record in the column ``value``.
+        format_, options: of the records. fields: the columns in them, with the types to read.
+        columns: all declared ones. sources: where they are.
+    """
+    told = [f for f in columns if f.name in sources.metadata]
+    beside = {f.name: f"METADATA {f.name}" for f in told}  # no name of a field of a record
+    text = F.col("value").cast("string").alias("value")
+    named = (_told(records, sources.metadata[f.name], f).alias(beside[f.name]) for f in told)
+    rows = records.select(text, *named)
+    types = [StructField(beside[f.name], rows.schema[beside[f.name]].dataType) for f in told]
+    in_record = nested(fields, sources.paths) if format_ == "json" else fields
+    corrupt = StructField(CORRUPT_RECORD, StringType())
+    schema = StructType([*in_record, *types, corrupt])
+    paths = {**sources.paths, **{name: (other,) for name, other in beside.items()}}
+    return at_paths(parsed_records(rows, format_, options, schema), columns, paths)
+
+
+def _told(records: DataFrame, name: str, field: Field) -> Column:
+    """What the source tells: bytes are text, unless the column is BINARY."""
+    main, _, header = name.partition(".")
+    if main.lower() != "headers":
+        (type_,) = (c.dataType for c in records.schema if c.name.lower() == name.lower())
+        is_text = type_ == BinaryType() and field.type != pa.binary()
+        return F.col(name).cast("string") if is_text else F.col(name)
+    headers = F.col("headers")
+    if header:
+        found = F.filter(headers, lambda h: h["key"] == header)
+        value = F.get(found, F.size(found) - 1)["value"]
+        return value if field.type == pa.binary() else value.cast("string")
+    as_text = F.transform(
+        headers,
+        lambda h: F.struct(h["key"].alias("key"), h["value"].cast("string").alias("value")),
+    )
+    return F.to_json(as_text)

@@ -1,0 +1,122 @@
+"""The sink ``kafka``: each row is a message, a JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from eddyline.engine.query import Query
+from eddyline.spark.formats.format_options import JSON_VALUES, OF_SINKS, OptionError
+from eddyline.spark.sinks.postgres.postgres_options import resolved
+from eddyline.spark.sinks.sink_bases import SparkSink, Target
+
+#: Timestamps are in UTC, as in files.
+_JSON: Final = {"timezone": "UTC"}
+#: One request at a time: of two to a topic that Kafka is creating, the first may be refused and the
+#: second accepted; the first is then refused until it expires. So requests are larger.
+_PRODUCER: Final = {
+    "kafka.max.in.flight.requests.per.connection": "1",
+    "kafka.batch.size": "262144",
+    "kafka.linger.ms": "5",
+}
+
+
+@dataclass(eq=False)
+class KafkaSink(SparkSink):
+    """Messages of a topic, in the order of the rows, with the place of each in its headers.
+
+    A batch that is repeated writes its messages again, with the same headers.
+
+    Attributes:
+        key: the columns that are the key of a message; () for none. json: options of the values.
+        application: identifies the job and the first target.
+    """
+
+    key: tuple[str, ...]
+    json: Mapping[str, str]
+    application: str
+
+    def write(self, batch_id: int, rows: DataFrame) -> None:
+        """Send the rows of a batch."""
+        one = rows.coalesce(1)  # so that the ids are 0, 1, 2, ...
+        headers = F.array(
+            _header("eddyline_job", F.lit(self.application)),
+            _header("eddyline_batch", F.lit(batch_id)),
+            _header("eddyline_position", F.monotonically_increasing_id()),
+        )
+        columns = [self._value(rows.columns).alias("value"), headers.alias("headers")]
+        if self.key:
+            columns.append(self._key().alias("key"))
+        one.select(*columns).write.format(self.format).options(**self.options).save()
+
+    def _value(self, names: list[str]) -> Column:
+        return F.to_json(F.struct(*map(_column, names)), dict(self.json))
+
+    def _key(self) -> Column:
+        """The text of one column, or a JSON object of several."""
+        if len(self.key) == 1:
+            return _column(self.key[0]).cast("string")
+        return self._value(list(self.key))
+
+
+def kafka_sink(target: Target, options: Mapping[str, str], application: str) -> KafkaSink:
+    """The sink of a target.
+
+    Raises:
+        OptionError: the key is no column of the target.
+    """
+    key = resolved(target.label, key_names(target.label, options), target.schema.names)
+    json, rest = dict(_JSON), dict(_PRODUCER)
+    known = {name.lower() for name in JSON_VALUES}
+    for name, value in options.items():
+        if name.lower() in known:
+            json[name.lower()] = value
+        elif name not in OF_SINKS and name.lower() != "key":
+            rest[name] = value
+    return KafkaSink(target, "kafka", rest, key, json, application)
+
+
+def check_key(label: str, options: Mapping[str, str]) -> None:
+    """Check that the key is a list.
+
+    Raises:
+        OptionError: it is not.
+    """
+    key_names(label, options)
+
+
+def check_key_of(query: Query) -> None:
+    """Check that the key is in the rows of a query.
+
+    Raises:
+        OptionError: a column is not.
+    """
+    resolved(query.name, key_names(query.name, query.options), query.change_schema.names)
+
+
+def key_names(label: str, options: Mapping[str, str]) -> tuple[str, ...]:
+    """The names in the option ``key``; () without it.
+
+    Raises:
+        OptionError: a name is empty.
+    """
+    option = next((name for name in options if name.lower() == "key"), None)
+    if option is None:
+        return ()
+    names = tuple(name.strip() for name in options[option].split(","))
+    if not all(names):
+        message = f"'{label}': key = '{options[option]}' is not a list of columns"
+        raise OptionError(message, option, "value")
+    return names
+
+
+def _column(name: str) -> Column:
+    return F.col("`{}`".format(name.replace("`", "``")))
+
+
+def _header(name: str, value: Column) -> Column:
+    return F.struct(F.lit(name).alias("key"), value.cast("string").cast("binary").alias("value"))
