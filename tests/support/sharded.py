@@ -155,7 +155,7 @@ class Sharded(Comparisons):
             self._script,
             self._layouts,
             self._control,
-            lambda query: None,
+            lambda query, again: None,
             "",
             is_active=lambda: False,
         )

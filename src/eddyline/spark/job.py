@@ -17,6 +17,7 @@ from eddyline.engine.ingest.row_reader import bad_schema, late_schema
 from eddyline.spark.delivery.delivery import Delivery, Reporter
 from eddyline.spark.delivery.final_stage import FinalStage
 from eddyline.spark.delivery.sink_factory import SinkFactory
+from eddyline.spark.delivery.sink_queues import SinkQueues
 from eddyline.spark.environment import LOCAL_CHECKPOINT_CONF, job_conf, settings
 from eddyline.spark.exchange.batch_time import heartbeat, publish_batch
 from eddyline.spark.exchange.keep_rates import clear_keep_rates, publish_keep_rates
@@ -137,8 +138,11 @@ class JobStarter:
             self._checkpoint.directory.below(TABLES),
             splits,
         )
-        tracker = ProgressTracker(layouts.groups, lambda: final.counts)
-        sinks = self._open_sinks(groups)
+        tracker = ProgressTracker(
+            layouts.groups, lambda: final.counts, lambda: queues.undelivered()
+        )
+        has_run = bool(self._checkpoint.directory.below(SPARK_DIRECTORY).names("offsets"))
+        sinks = self._open_sinks(groups, again=has_run)
         requests_directory = self._checkpoint.directory.below(CONTROL)
         control = ControlStream(requests_directory)
         fold_read_files(requests_directory, self._checkpoint.directory.below(SPARK_DIRECTORY))
@@ -153,13 +157,14 @@ class JobStarter:
             self._fixed_keep_rates,
             lambda: supervisor.is_active,
         )
+        queues = SinkQueues(self._spark, sinks, self._checkpoint.path)
         final = FinalStage(running.divided, self._script.options.set_aside_after)
         running.allot_cores(program.shards, program.first_shards)
         for name in drop:
             running.drop(name)
         report = self._reporter(layouts, splits, tracker)
         answers = Answers(running, control, final)
-        delivery = Delivery(sinks, report, final, self._checkpoint.path, answers.step)
+        delivery = Delivery(sinks, queues, report, final, self._checkpoint.path, answers.step)
         mailbox = None
         if self._checkpoint.named:
             directory = self._checkpoint.directory.below(MAILBOX)
@@ -201,7 +206,7 @@ class JobStarter:
             answers,
             mailbox,
             lease,
-            sinks.close,
+            queues,
             bounded=available_now,
         )
         return StartedJob(run, sinks, running)
@@ -354,7 +359,7 @@ class JobStarter:
             )
         return TableContent(self._spark.sparkContext, rows, is_large=is_large)
 
-    def _open_sinks(self, groups: Sequence[QueryGroup]) -> SinkFactory:
+    def _open_sinks(self, groups: Sequence[QueryGroup], *, again: bool) -> SinkFactory:
         sinks = SinkFactory(
             self._spark,
             self._options.base,
@@ -368,7 +373,7 @@ class JobStarter:
             for name in self._inputs.names(group):
                 for target, options in self._side_outputs(name):
                     sinks.open_side(target, options)
-        sinks.prepare()
+        sinks.prepare(again=again)
         return sinks
 
     def _side_outputs(self, name: str) -> Iterator[tuple[Target, Mapping[str, str]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eddyline.engine.query import Query
 from eddyline.errors import StateError
 from eddyline.extras import extras_named
+from eddyline.spark.delivery.sink_queues import SinkQueues
 from eddyline.spark.operation.answers import Answers
 from eddyline.spark.operation.mailbox import Mailbox
 from eddyline.spark.operation.progress_tracker import JobProgress, ProgressTracker
@@ -36,7 +37,7 @@ class Run:
         checkpoint: its path, for messages. supervisor: starts the streaming query from there.
         queries: adds and drops queries, and ends the input. answers: asks for those of queries.
         mailbox: for requests of other processes; None: the checkpoint is temporary.
-        lease: of the checkpoint. close_sinks: called after the end.
+        lease: of the checkpoint. queues: of the sinks.
         bounded: process only the rows that the sources hold at the start.
     """
 
@@ -49,7 +50,7 @@ class Run:
         answers: Answers,
         mailbox: Mailbox | None,
         lease: Lease | None,
-        close_sinks: Callable[[], None],
+        queues: SinkQueues,
         *,
         bounded: bool,
     ) -> None:
@@ -60,7 +61,7 @@ class Run:
         self._answers = answers
         self._mailbox = mailbox
         self._lease = lease
-        self._close_sinks = close_sinks
+        self._sinks = queues
         self._bounded = bounded
         self._finishing = False
         self._stopped = False
@@ -232,11 +233,14 @@ class Run:
 
         Raises:
             StreamingQueryException: the job failed and is not restarted.
-            StateError: a disk is full or broken, or another job has taken the checkpoint.
+            StateError: a disk is full or broken, or another job has taken the checkpoint; or
+                results wait for a sink, at the end of the input that was there at the start.
         """
         try:
             with self._disk_errors():
                 ended = self._supervisor.wait(timeout)
+            if ended and self._bounded and not self._stopped:
+                self._sinks.finish()
             if ended and self._lost is not None:
                 raise self._lost
             return ended
@@ -245,7 +249,8 @@ class Run:
                 self._close()
 
     def processAllAvailable(self) -> None:
-        """Wait until all rows that the sources hold now have been processed and delivered.
+        """Wait until all rows that the sources hold now have been processed and delivered, or wait
+        for a sink that fails (``progress().undelivered``).
 
         Raises:
             StreamingQueryException, StateError: as of :meth:`awaitTermination`.
@@ -290,6 +295,7 @@ class Run:
                     self._queries.end_input()
                     self._begin(bounded=True)
                     self._supervisor.wait()
+                    self._sinks.finish()
             if self._lost is not None:
                 raise self._lost
         finally:
@@ -313,6 +319,7 @@ class Run:
         return self._supervisor.query
 
     def _begin(self, bounded: bool) -> None:
+        self._sinks.open()
         self._supervisor.begin(bounded=bounded)
         if self._mailbox is not None:
             self._mailbox.open(lambda: self.isActive)
@@ -321,7 +328,7 @@ class Run:
         """After the end of the job: close what serves it and its sinks; release the checkpoint."""
         for server in self._servers:
             server.close()
-        self._close_sinks()
+        self._sinks.close()
         if self._mailbox is not None:
             self._mailbox.close()
         if self._lease is not None:

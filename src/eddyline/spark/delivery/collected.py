@@ -12,6 +12,7 @@ import pyarrow as pa
 from eddyline.spark.delivery.sink_factory import Key
 from eddyline.spark.exchange.packed_batches import (
     ANSWERS,
+    OUTPUT_ARROW,
     PARTS,
     PARTS_BEFORE,
     TABLES,
@@ -94,6 +95,22 @@ class CollectedBatch:
         blob = pack(rows)
         self.added.setdefault(key, []).append(blob)
         self._pieces.setdefault(key, []).append((shard, pa.py_buffer(blob)))
+
+    def packed(self, keys: Collection[Key]) -> pa.Table:
+        """The packed batches with these keys, which are not large."""
+        rows = [
+            {
+                "shard": shard,
+                "kind": kind,
+                "name": name,
+                "n": 0,
+                "small": True,
+                "blob": memoryview(blob),
+            }
+            for kind, name in keys
+            for shard, blob in self._pieces.get((kind, name), [])
+        ]
+        return pa.Table.from_pylist(rows, schema=OUTPUT_ARROW)
 
     def with_rows(self) -> list[Key]:
         """The keys with rows."""

@@ -78,8 +78,8 @@ class _Merger:
 
 @dataclass
 class MergedCounts:
-    """Numbers of changes, and of bad rows, that the final stage has made since the launch, by
-    query; those without bad rows are left out there.
+    """Numbers of changes, and of bad rows, that the driver has made since the launch, by query;
+    those without bad rows are left out there.
     """
 
     out: dict[str, int] = field(default_factory=dict)
@@ -108,6 +108,11 @@ class FinalStage:
         """Begin another launch of the job: what the shards have is sent again."""
         self._mergers = {}
         self.counts = MergedCounts()
+
+    def note_bad(self, query: str, rows: int) -> None:
+        """Count bad rows of a query that its sink has refused."""
+        bad = {**self.counts.bad, query: self.counts.bad.get(query, 0) + rows}
+        self.counts = MergedCounts(self.counts.out, bad)
 
     def step(self, batch: CollectedBatch) -> None:
         """Merge the parts of a batch, and add the results to it.

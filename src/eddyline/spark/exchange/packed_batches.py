@@ -95,6 +95,16 @@ class Arrivals:
 OUTPUT_SCHEMA: Final = (
     "shard BIGINT, kind STRING, name STRING, n BIGINT, small BOOLEAN, blob BINARY"
 )
+OUTPUT_ARROW: Final = pa.schema(
+    [
+        ("shard", pa.int64()),
+        ("kind", pa.string()),
+        ("name", pa.string()),
+        ("n", pa.int64()),
+        ("small", pa.bool_()),
+        ("blob", pa.binary()),
+    ]
+)
 PARTS: Final = "parts"
 PARTS_BEFORE: Final = "parts before"
 TABLES: Final = "tables"
@@ -143,12 +153,17 @@ def unpack(blob: bytes | Any) -> pa.Table:
     """The table packed by :func:`pack`, without a copy, from bytes or an Arrow buffer; or that of
     :func:`packed_file`.
     """
-    content = pa.py_buffer(blob)
-    if content.slice(0, len(_FILE)) == pa.py_buffer(_FILE):
-        with pa.OSFile(content.slice(len(_FILE)).to_pybytes().decode()) as file:
-            content = file.read_buffer()
-    with pa.ipc.open_stream(content) as reader:
+    with pa.ipc.open_stream(packed_content(blob)) as reader:
         return reader.read_all()
+
+
+def packed_content(blob: bytes | Any) -> pa.Buffer:
+    """The Arrow IPC stream of a packed table, from the file if the blob names one."""
+    content = pa.py_buffer(blob)
+    if content.slice(0, len(_FILE)) != pa.py_buffer(_FILE):
+        return content
+    with pa.OSFile(content.slice(len(_FILE)).to_pybytes().decode()) as file:
+        return file.read_buffer()
 
 
 def pieces(table: pa.Table, limit: int = BLOB_BYTES) -> Iterator[pa.Table]:

@@ -136,7 +136,9 @@ class HttpServer:
             problem = f"the state of the job is unknown: {type(e).__name__}: {e}"
         if problem is not None:
             return _text(HTTPStatus.SERVICE_UNAVAILABLE, problem)
-        return _text(HTTPStatus.OK, "ok")
+        assert self._job is not None, "otherwise it is starting"
+        waiting = self._job.progress().undelivered.items()
+        return _text(HTTPStatus.OK, "\n".join(["ok", *(f"'{n}': {of.text}" for n, of in waiting)]))
 
     def _answer(
         self, query: str, parameters: Mapping[str, list[str]], accept: str

@@ -161,7 +161,8 @@ class Mailbox:
         if not at_once and state == "running" and not self._limiter.due:
             return
         queries = tuple(self._queries.queries)
-        content = (state, self._tracker.progress().batch_id, queries, self._problem)
+        progress = self._tracker.progress()
+        content = (state, progress.batch_id, progress.undelivered, queries, self._problem)
         if content == self._written and time.monotonic() - self._written_at < HEARTBEAT_S:
             return
         with self._limiter.measured():
