@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import sys
 from contextlib import closing, suppress
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from eddyline.cli import failures
 from eddyline.cli.options import Checkpoint, Json, Patience
 
+#: The format of an answer for people.
+_TABLE: Final = "table"
+
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    for command in (add, drop, reset_watermark, stats, tail):
+    for command in (add, answer, drop, reset_watermark, stats, tail):
         app.command()(command)
     app.command("list")(list_queries)
 
@@ -127,3 +130,33 @@ def tail(
                 print_results(known, rows.slice(0, left), n, as_json=json)
                 if left is not None and (left := left - n) <= 0:
                     break
+
+
+def answer(
+    name: Annotated[str, typer.Argument(help="A query of the job.")],
+    checkpoint: Checkpoint,
+    format: Annotated[
+        str, typer.Option(help="table, json, csv or arrow (an IPC stream).", metavar="FORMAT")
+    ] = _TABLE,
+    patience: Annotated[
+        float, typer.Option(min=0, help="Seconds to wait for the answer.", metavar="SECONDS")
+    ] = 30.0,
+) -> None:
+    """Print the present answer of a query of a running job."""
+    from eddyline.cli.mailbox_client import RunningJob
+    from eddyline.errors import DataError, did_you_mean
+    from eddyline.spark.operation.answer_formats import FORMATS
+    from eddyline.spark.sinks.printing import format_rows
+
+    with failures.reported():
+        if format != _TABLE and format not in FORMATS:
+            choices = did_you_mean(format, [_TABLE, *FORMATS])
+            raise DataError(f"there is no format '{format}'; {choices}")
+        job = RunningJob(checkpoint)
+        known = job.running().query(name)["name"]
+        rows = job.answer(known, patience)
+        if format == _TABLE:
+            typer.echo(format_rows(known, rows, rows.num_rows))
+        else:
+            sys.stdout.buffer.write(FORMATS[format].encode(rows))
+            sys.stdout.flush()

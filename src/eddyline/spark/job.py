@@ -31,6 +31,7 @@ from eddyline.spark.layouts.layout_shards import LayoutShards, by_group, runs_of
 from eddyline.spark.layouts.layout_tables import DIRECTORY as TABLES
 from eddyline.spark.layouts.shard_program import BroadcastProgram, ShardProgram, ShardSpec
 from eddyline.spark.layouts.table_contents import ShardTables, TableContent
+from eddyline.spark.operation.answers import Answers
 from eddyline.spark.operation.held_rows import HeldRowsWarning
 from eddyline.spark.operation.mailbox import DIRECTORY as MAILBOX
 from eddyline.spark.operation.mailbox import Mailbox
@@ -52,8 +53,8 @@ from eddyline.spark.storage.control_compaction import fold_read_files
 from eddyline.spark.storage.directory import path_segment
 from eddyline.spark.storage.job_checkpoint import Checkpoint
 from eddyline.spark.storage.lease import Lease
+from eddyline.spark.storage.program_file import BAD_ROWS, SPARK_DIRECTORY
 from eddyline.spark.storage.program_file import NAME as PROGRAM
-from eddyline.spark.storage.program_file import SPARK_DIRECTORY
 from eddyline.spark.storage.spark_batches import planned_us
 from eddyline.spark.workers.ingest import Destination, packed_batches
 from eddyline.spark.workers.processor import ShardProcessor
@@ -162,11 +163,12 @@ class JobStarter:
         for name in drop:
             running.drop(name)
         report = self._reporter(layouts, splits, tracker)
-        delivery = Delivery(sinks, queues, report, final, self._checkpoint.path)
+        answers = Answers(running, control, final)
+        delivery = Delivery(sinks, queues, report, final, self._checkpoint.path, answers.step)
         mailbox = None
         if self._checkpoint.named:
             directory = self._checkpoint.directory.below(MAILBOX)
-            mailbox = Mailbox(directory, running, tracker, delivery)
+            mailbox = Mailbox(directory, running, tracker, delivery, answers)
         tables = dict.fromkeys(name for of in program.layouts for name in of.group.tables)
         contents = {name: self._content(name, program) for name in tables}
         specs = {
@@ -201,6 +203,7 @@ class JobStarter:
             supervisor,
             running,
             tracker,
+            answers,
             mailbox,
             lease,
             queues,
@@ -364,7 +367,7 @@ class JobStarter:
             self._checkpoint.job_id(),
             self._memory,
         )
-        sinks.open_bad_rows(f"{self._checkpoint.path}/bad_rows_of_queries")
+        sinks.open_bad_rows(f"{self._checkpoint.path}/{BAD_ROWS}")
         for group in groups:
             sinks.open_first(self._script.queries[name] for name in group.queries)
             for name in self._inputs.names(group):

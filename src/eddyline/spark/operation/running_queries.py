@@ -118,6 +118,21 @@ class RunningQueries:
         """When a query was added, in ISO 8601."""
         return self._since[name]
 
+    def shards_of(self, name: str) -> tuple[Query, Sequence[int], Sequence[int]]:
+        """A query, the shards that run it, and all shards of its group.
+
+        Raises:
+            CatalogError: there is no such query.
+        """
+        with self._lock:
+            queries = self.queries
+            query = queries.get(name)
+            if query is None:
+                known = did_you_mean(name, queries)
+                raise CatalogError(f"there is no query '{name}'; {known}")
+            layout = self._requests.layout_of[query.name]
+            return query, layout.ids, self._layouts.shards(layout.group)
+
     def layout_of(self, name: str) -> LayoutShards:
         """The layout that a query runs in."""
         return self._requests.layout_of[name]
