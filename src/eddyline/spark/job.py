@@ -32,6 +32,7 @@ from eddyline.spark.layouts.layout_shards import LayoutShards, by_group, runs_of
 from eddyline.spark.layouts.layout_tables import DIRECTORY as TABLES
 from eddyline.spark.layouts.shard_program import BroadcastProgram, ShardProgram, ShardSpec
 from eddyline.spark.layouts.table_contents import ShardTables, TableContent
+from eddyline.spark.operation.answers import Answers
 from eddyline.spark.operation.held_rows import HeldRowsWarning
 from eddyline.spark.operation.mailbox import DIRECTORY as MAILBOX
 from eddyline.spark.operation.mailbox import Mailbox
@@ -162,11 +163,12 @@ class JobStarter:
         for name in drop:
             running.drop(name)
         report = self._reporter(layouts, splits, tracker)
-        delivery = Delivery(sinks, queues, report, final, self._checkpoint.path)
+        answers = Answers(running, control, final)
+        delivery = Delivery(sinks, queues, report, final, self._checkpoint.path, answers.step)
         mailbox = None
         if self._checkpoint.named:
             directory = self._checkpoint.directory.below(MAILBOX)
-            mailbox = Mailbox(directory, running, tracker, delivery)
+            mailbox = Mailbox(directory, running, tracker, delivery, answers)
         tables = dict.fromkeys(name for of in program.layouts for name in of.group.tables)
         contents = {name: self._content(name, program) for name in tables}
         specs = {
@@ -201,6 +203,7 @@ class JobStarter:
             supervisor,
             running,
             tracker,
+            answers,
             mailbox,
             lease,
             queues,

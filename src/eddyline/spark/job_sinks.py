@@ -20,7 +20,7 @@ from eddyline.spark.sources.format_check import side_options
 from eddyline.spark.sources.sources import resolve_path
 from eddyline.spark.storage.directory import Directory, path_segment
 from eddyline.spark.storage.job_checkpoint import Checkpoint
-from eddyline.spark.storage.program_file import read_sinks, write_sinks
+from eddyline.spark.storage.program_file import BAD_ROWS, read_sinks, write_sinks
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ def open_sinks(
     Raises:
         DataError: an option is missing or wrong, or two sinks write to the same place.
     """
-    sinks.open_bad_rows(f"{checkpoint.path}/bad_rows_of_queries")
+    sinks.open_bad_rows(f"{checkpoint.path}/{BAD_ROWS}")
     for group in groups:
         sinks.open_first(queries[name] for name in group.queries)
         for name in inputs.names(group):

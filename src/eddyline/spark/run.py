@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -14,6 +15,7 @@ from eddyline.engine.query import Query
 from eddyline.errors import StateError
 from eddyline.extras import extras_named
 from eddyline.spark.delivery.sink_queues import SinkQueues
+from eddyline.spark.operation.answers import Answers
 from eddyline.spark.operation.mailbox import Mailbox
 from eddyline.spark.operation.progress_tracker import JobProgress, ProgressTracker
 from eddyline.spark.operation.running_queries import RunningQueries
@@ -33,7 +35,7 @@ class Run:
 
     Args:
         checkpoint: its path, for messages. supervisor: starts the streaming query from there.
-        queries: adds and drops queries, and ends the input.
+        queries: adds and drops queries, and ends the input. answers: asks for those of queries.
         mailbox: for requests of other processes; None: the checkpoint is temporary.
         lease: of the checkpoint. queues: of the sinks.
         bounded: process only the rows that the sources hold at the start.
@@ -45,6 +47,7 @@ class Run:
         supervisor: Supervisor,
         queries: RunningQueries,
         tracker: ProgressTracker,
+        answers: Answers,
         mailbox: Mailbox | None,
         lease: Lease | None,
         queues: SinkQueues,
@@ -55,6 +58,7 @@ class Run:
         self._supervisor = supervisor
         self._queries = queries
         self._tracker = tracker
+        self._answers = answers
         self._mailbox = mailbox
         self._lease = lease
         self._sinks = queues
@@ -117,8 +121,9 @@ class Run:
         return f"the job failed{', and will be restarted' if self.isActive else ''}: {cause}"
 
     def serve_http(self, address: str = "127.0.0.1:0", *, token: str | None = None) -> HttpServer:
-        """Serve ``/healthz``, and ``/metrics`` in the text format of Prometheus, until the job
-        ends. It needs the package prometheus_client.
+        """Serve ``/healthz``, ``/metrics`` in the text format of Prometheus, and the answers of
+        queries at ``/queries/NAME/answer``, until the job ends. It needs the package
+        prometheus_client.
 
         Args:
             address: ``HOST:PORT``; port 0 is any free one.
@@ -138,6 +143,23 @@ class Run:
         server.serve(self)
         self._servers.append(server)
         return server
+
+    def answer(self, name: str, timeout: float = 30.0) -> pa.Table:
+        """Q(now): the rows of a query's answer as of its watermark, as a bag, with the rows that
+        the sources had when this was called. It takes a batch, also where no rows come.
+
+        Args:
+            timeout: maximum number of seconds to wait for it.
+
+        Raises:
+            CatalogError: there is no such query.
+            StateError: the query is set aside, or keeps no answer (see
+                :meth:`eddyline.engine.query.Query.snapshot`); the answer is too large; or the job
+                has ended, or ends before it answers.
+            TimeoutError: there was no batch in time.
+        """
+        self._require_active("ask it for answers")
+        return self._answers.get(name, timeout, lambda: self.isActive)
 
     def progress(self) -> JobProgress:
         """Rows in and out, watermarks, late and bad rows, after the last delivered batch."""
@@ -216,9 +238,9 @@ class Run:
         """Metrics by query: ``Engine.stats()["queries"]``, as of one of the last batches."""
         return self._tracker.stats()
 
-    def _require_active(self) -> None:
+    def _require_active(self, to: str = "add or drop queries") -> None:
         if not self.isActive:
-            raise StateError("the job has ended: start it again to add or drop queries")
+            raise StateError(f"the job has ended: start it again to {to}")
 
     def awaitTermination(self, timeout: float | None = None) -> bool:
         """Wait until the job ends, at most ``timeout`` seconds; whether it has ended.

@@ -55,6 +55,7 @@ class Batches:
             lambda *report: self.reports.append(report[1]),
             final,
             f"file:{place}",
+            lambda *_: None,
         )
         self._spark = spark
 

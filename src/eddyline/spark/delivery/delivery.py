@@ -28,6 +28,8 @@ Follower = Callable[[int, pa.Table, int], None]
 #: Maximum number of rows of a batch that a follower receives.
 _SHOWN_ROWS: Final = 1_000
 
+#: Called after a batch was delivered and reported, with its id and what the driver has of it.
+Answering = Callable[[int, CollectedBatch], None]
 #: Called after a batch was delivered, with its id, the shards' reports, and the metrics of queries
 #: (JSON) by shard, of shards that have sent them.
 Reporter = Callable[[int, list[dict[str, Any]], Mapping[str, bytes]], None]
@@ -48,7 +50,9 @@ class Delivery:
         report: Reporter,
         final: FinalStage,
         checkpoint: str,
+        answer: Answering,
     ) -> None:
+        self._answer = answer
         self._sinks = sinks
         self._queues = queues
         self._checkpoint = checkpoint
@@ -86,6 +90,7 @@ class Delivery:
             packed.unpersist()
         delete_results(self._checkpoint, batch_id + 1)
         self._report(batch_id, batch.reports, batch.stats)
+        self._answer(batch_id, batch)
 
     def _with_added(self, batch: CollectedBatch, packed: DataFrame) -> DataFrame:
         """The packed batches of the shards, with rows that were added to them here, if Spark has to

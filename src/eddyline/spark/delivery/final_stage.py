@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import pyarrow as pa
+
 from eddyline.engine.changes import Changes
 from eddyline.engine.merged_query import MergedQuery
 from eddyline.engine.query import Query
@@ -140,6 +142,21 @@ class FinalStage:
             if bad:
                 counts.bad[name] = counts.bad.get(name, 0) + bad
         self.counts = counts
+
+    def answer(self, name: str) -> pa.Table:
+        """The answer of one of the queries, as of the last batch.
+
+        Raises:
+            StateError: it is none of these any more.
+        """
+        divided = self._queries.by_name.get(name)
+        if divided is None or name in self.aside:
+            why = f"is set aside ({self.aside[name]})" if name in self.aside else "was dropped"
+            raise StateError(f"query '{name}' {why}")
+        merger = self._mergers.get(name)
+        if merger is None:  # no shard has had a part
+            return divided.query.schema.empty_table()
+        return merger.merged.query.snapshot()
 
     def _merge(
         self,

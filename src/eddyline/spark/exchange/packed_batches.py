@@ -89,8 +89,8 @@ class Arrivals:
 #: Shard to delivery. ``kind`` is 'changes' (name: the route), 'late' or 'bad' (name: the input),
 #: PARTS or PARTS_BEFORE (name: the query; changes of the parts of its groups, and those that there
 #: were before the first batch of a launch), TABLES (packed ``TableContents``, in pieces, that the
-#: driver has asked for), or 'progress' or 'stats' (name: the shard), whose blob is JSON. ``n``
-#: counts the rows in ``blob``.
+#: driver has asked for), ANSWERS (name: the question; the shard's part of an answer), or 'progress'
+#: or 'stats' (name: the shard), whose blob is JSON. ``n`` counts the rows in ``blob``.
 #: ``small``: whether the driver collects the blob with the reports.
 OUTPUT_SCHEMA: Final = (
     "shard BIGINT, kind STRING, name STRING, n BIGINT, small BOOLEAN, blob BINARY"
@@ -108,6 +108,7 @@ OUTPUT_ARROW: Final = pa.schema(
 PARTS: Final = "parts"
 PARTS_BEFORE: Final = "parts before"
 TABLES: Final = "tables"
+ANSWERS: Final = "answers"
 OUTPUT_COLUMNS: Final = ("shard", "kind", "name", "n", "small", "blob")
 #: Maximum size in bytes of the blobs of a batch that the driver takes with the reports, for all
 #: shards together.

@@ -10,7 +10,7 @@ from eddyline.spark.layouts.job_layouts import JobLayouts
 from eddyline.spark.layouts.layout_shards import LayoutShards, by_group
 from eddyline.spark.layouts.layout_views import LayoutViews
 from eddyline.spark.operation.script_delta import ScriptDelta
-from eddyline.spark.script import QueryGroup, drop_statement
+from eddyline.spark.script import QueryGroup, drop_statement, longest_range_us
 from eddyline.spark.storage.control import (
     ControlStream,
     Request,
@@ -76,6 +76,18 @@ class GroupRequests:
         """Send a statement or a note to all shards of a group."""
         shards = self._layouts.shards(group)
         self.send(group, self._control.statement(shards[0], dict.fromkeys(shards, text)))
+
+    def end_input(self) -> None:
+        """End the input of all shards.
+
+        A shard advances after its last row by the longest RANGE window of its queries, so that all
+        windows expire.
+        """
+        longest_us = {shard: 0 for of in self._layouts.all for shard in of.ids}
+        for query in self._script.queries.values():
+            for shard in self._layouts.shards(self.layout_of[query.name].group):
+                longest_us[shard] = max(longest_us[shard], longest_range_us(query))
+        self._control.end_of_input(longest_us)
 
     def allot_cores(self, shards: int, first: int) -> None:
         """Tell the engines of each group how many cores each has, once after a rescaling.

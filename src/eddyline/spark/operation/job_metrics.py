@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any, Protocol
 
+import pyarrow as pa
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
@@ -46,6 +47,9 @@ class WatchedJob(Protocol):
 
     def stats(self) -> dict[str, dict[str, Any]]:
         """Metrics by query."""
+
+    def answer(self, name: str, timeout: float) -> pa.Table:
+        """The answer of a query."""
 
 
 class JobMetrics:

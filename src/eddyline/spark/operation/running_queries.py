@@ -32,7 +32,6 @@ from eddyline.spark.script import (
     QueryGroup,
     Script,
     drop_statement,
-    longest_range_us,
     positioned,
     reset_statement,
 )
@@ -114,6 +113,17 @@ class RunningQueries:
         """When a query was added, in ISO 8601."""
         return self._since[name]
 
+    def shards_of(self, name: str) -> tuple[Query, Sequence[int], Sequence[int]]:
+        """A query, the shards that run it, and all shards of its group.
+
+        Raises:
+            CatalogError: there is no such query.
+        """
+        with self._lock:
+            query = self._script.named(name)
+            layout = self._requests.layout_of[query.name]
+            return query, layout.ids, self._layouts.shards(layout.group)
+
     def layout_of(self, name: str) -> LayoutShards:
         """The layout that a query runs in."""
         return self._requests.layout_of[name]
@@ -192,9 +202,7 @@ class RunningQueries:
             return added.result()
 
     def _attempt(self, create: Creation) -> Query | None:
-        """Add a query; None: it needs another layout, which can begin after one of the next
-        batches.
-        """
+        """Add a query; None: it needs another layout, which can begin after a batch."""
         self._requests.require_no_doubt()
         self._listed = None
         script = self._script
@@ -350,17 +358,9 @@ class RunningQueries:
             self._requests.allot_cores(shards, first)
 
     def end_input(self) -> None:
-        """End the input of all shards.
-
-        A shard advances after its last row by the longest RANGE window of its queries, so that all
-        windows expire.
-        """
+        """End the input of all shards."""
         with self._lock:
-            longest_us = {shard: 0 for of in self._layouts.all for shard in of.ids}
-            for query in self._script.queries.values():
-                for shard in self._layouts.shards(self._requests.layout_of[query.name].group):
-                    longest_us[shard] = max(longest_us[shard], longest_range_us(query))
-            self._control.end_of_input(longest_us)
+            self._requests.end_input()
 
     def _replay(self, sent: SentStatement) -> None:
         if (note := note_of(sent.text)) is not None:

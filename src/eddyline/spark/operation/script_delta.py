@@ -97,7 +97,7 @@ class ScriptDelta:
         Raises:
             CatalogError: there is no such query. DataError: the sink is wrong.
         """
-        query = self._named(name)
+        query = self.named(name)
         given = {own_option(option): value for option, value in options.items()}
         check_sink(query.name, given, of_query=True)
         altered = with_sink(query, given or {"sink": "print"})
@@ -114,7 +114,7 @@ class ScriptDelta:
         Raises:
             CatalogError: there is no such query, or another one or a view reads it.
         """
-        query = self._named(name)
+        query = self.named(name)
         for kind, reader in self._readers.get(query.name, ()):
             if kind == "view":
                 raise CatalogError(
@@ -131,7 +131,12 @@ class ScriptDelta:
         del self._queries[query.name]
         return query
 
-    def _named(self, name: str) -> Query:
+    def named(self, name: str) -> Query:
+        """The current query of a name.
+
+        Raises:
+            CatalogError: there is none.
+        """
         query = self._queries.get(name)
         if query is None:
             raise CatalogError(f"there is no query '{name}'; {did_you_mean(name, self._queries)}")
