@@ -80,18 +80,16 @@ class Sharded(Comparisons):
         is_durable: bool = False,
         limits: SplitLimits = DEFAULT_LIMITS,
     ) -> None:
-        self._is_durable = is_durable
-        self._limits = limits
+        self._is_durable, self._limits, self._tasks = is_durable, limits, tasks
         self.now_us = 0
         self.expected, self.found = Output(), Output()
         self.compared_from: dict[str, int | None] = {}  # added queries; None: not at all
-        self._tasks = tasks
         names = StrategyOptions.__dataclass_fields__
         given = dict(options or {})
         strategy = StrategyOptions(**{n: v for n, v in given.items() if n in names})
         options_ = EngineOptions(**{n: v for n, v in given.items() if n not in names})
         self.engine = Engine(replace(options_, latency=None), strategy)
-        self.engine.wall_clock = self._now
+        self.engine.wall_clock = lambda: self.now_us
         self.engine.sql(ddl)
         for name, rows in tables.items():
             self.engine.table(name, rows)
@@ -182,11 +180,8 @@ class Sharded(Comparisons):
         return self._with_clock(Shard(spec, files))
 
     def _with_clock(self, made: AShard) -> AShard:
-        made.engine.engine.wall_clock = self._now
+        made.engine.engine.wall_clock = lambda: self.now_us
         return made
-
-    def _now(self) -> int:
-        return self.now_us
 
     def process(self, rows: Mapping[str, pa.Table], *, repeated: bool = False) -> None:
         """One batch. A group without rows and requests in it does not run, as on Spark.
@@ -364,11 +359,7 @@ class Sharded(Comparisons):
                 assert "before the batch after which another one can begin" in str(e)
                 self.process({})
             except CatalogError as e:
-                known = (
-                    "no query of this job",
-                    "be added while",
-                    "joins streams of different groups",
-                )
+                known = ("no query of this job", "be added while", "joins streams of different")
                 assert any(why in str(e) for why in known), e
                 return False
             else:
