@@ -149,6 +149,38 @@ def test_invalid_options_are_refused(command: str, given: str, said: str, script
     assert said in " ".join(run.output.split())
 
 
+def test_properties_of_spark_are_passed_to_its_start(
+    script: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[dict[str, str]] = []
+
+    def starting(_: int | None, __: Path, properties: dict[str, str]) -> nullcontext[None]:
+        started.append(properties)
+        return nullcontext()
+
+    monkeypatch.setattr("eddyline.cli.starting.starting_spark", starting)
+    monkeypatch.setattr("eddyline.cli.job.run_job", lambda *given: None)
+    options = ["--master", "local[3]", "--jars", "a.jar", "--conf", "spark.x = a=b"]
+    assert CliRunner().invoke(app, ["run", str(script), *options]).exit_code == 0
+    expected = {"spark.master": "local[3]", "spark.jars": "a.jar", "spark.x": "a=b"}
+    assert started == [expected]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--conf", "spark.x"], "'spark.x' is not NAME=VALUE"),
+        (["--conf", "=x"], "'=x' is not NAME=VALUE"),
+        (["--master", "local", "--conf", "spark.master=local"], "also set by --master"),
+    ],
+)
+def test_invalid_properties_of_spark_are_refused(
+    options: list[str], said: str, script: Path
+) -> None:
+    done = CliRunner().invoke(app, ["run", str(script), *options])
+    assert done.exit_code == 2 and said in " ".join(done.output.replace("│", " ").split())
+
+
 def test_explain_and_check_use_the_options(tmp_path: Path) -> None:
     script = tmp_path / "nested.sql"
     script.write_text(

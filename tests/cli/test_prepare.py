@@ -60,7 +60,7 @@ def test_java_uses_the_archive(tmp_path: Path) -> None:
         "options = use_options(environment.require_java())\n"
         "log = Path(r'{place}', 'classes')\n"
         "options = (*options, f'-Xlog:class+load:file={{log}}')\n"
-        "spark = environment.local_session(1, Path(r'{place}', 'log'), options)\n"
+        "spark = environment.local_session(1, Path(r'{place}', 'log'), java_options=options)\n"
         "lines = log.read_text().splitlines()\n"
         "shared = [line for line in lines if 'shared objects file (top)' in line]\n"
         "print(len(shared) > 0.5 * len(lines), len(shared), len(lines))\n"

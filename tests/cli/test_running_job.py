@@ -151,6 +151,16 @@ def test_commands_of_another_process(
     code, output = command("stats", "tow")
     assert code == 2 and "did you mean 'two'" in output
 
+    # answer
+    rows = json.loads(command("answer", "ALL", "--format", "json")[1])
+    assert rows == job.answer("all").to_pylist() != []
+    code, output = command("answer", "all")
+    assert code == 0 and output.splitlines()[1:] == ["  v", *(f"  {r['v']:g}" for r in rows)]
+    code, output = command("answer", "alll")
+    assert code == 2 and "did you mean 'all'" in output
+    code, output = command("answer", "all", "--format", "jsn")
+    assert code == 2 and "there is no format 'jsn'; did you mean 'json'" in output
+
     # drop
     assert command("drop", "TWO") == (0, "dropped two\n")
     code, output = command("drop", "two")
@@ -165,9 +175,9 @@ def test_commands_of_another_process(
     assert code == 2 and "the job does not run: it ended at" in output
 
 
-@pytest.mark.parametrize("what", [("list",), ("stats",), ("tail", "q"), ("drop", "q")])
-def test_a_checkpoint_without_a_job(what: tuple[str, ...], tmp_path: Path) -> None:
-    code, output = command(*what, "--checkpoint", str(tmp_path))
+@pytest.mark.parametrize("what", ["list", "stats", "tail q", "drop q", "answer q"])
+def test_a_checkpoint_without_a_job(what: str, tmp_path: Path) -> None:
+    code, output = command(*what.split(), "--checkpoint", str(tmp_path))
     assert code == 2 and "there is no job in" in output
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -19,6 +20,7 @@ from eddyline.spark import class_archive, environment
 from eddyline.spark.environment import require_java, starting_session
 from eddyline.spark.python_workers import start_workers
 
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 SOURCE = str(Path(eddyline.__file__).parent.parent)
 
 
@@ -136,6 +138,53 @@ def test_a_damaged_archive_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path
     )
     done = python(code)
     assert (done.stdout, done.stderr, done.returncode) == ("3\n", "", 0)
+
+
+@pytest.mark.spark
+def test_sessions_have_the_given_properties(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path\nfrom eddyline.spark.environment import local_session\n"
+        f"given = {{'spark.master': 'local[3]', '{JAVA_OPTIONS}': '-Dmine=5'}}\n"
+        f"spark = local_session(1, Path('{tmp_path}/log'), given)\n"
+        "java = spark.sparkContext._jvm.java.lang.System\n"
+        "print(spark.sparkContext.defaultParallelism, java.getProperty('mine'))\n"
+        "print('log4j2' in java.getProperty('log4j2.configurationFile'))\nspark.stop()"
+    )
+    done = python(code)
+    assert (done.stdout, done.stderr, done.returncode) == ("3 5\nTrue\n", "", 0)
+
+
+def test_the_reason_is_said_if_spark_does_not_start(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    code = (
+        "from pathlib import Path\nfrom eddyline.spark.environment import local_session\n"
+        f"local_session(1, Path('{log}'), {{'spark.jars': 'no:scheme://x'}})"
+    )
+    message = python(code).stderr.splitlines()
+    assert any("SetupError: Spark did not start: " in line and "no" in line for line in message)
+    assert f"full log: {log}" in message[-1]
+
+
+@pytest.mark.spark
+def test_a_program_of_spark_submit_has_its_properties(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from eddyline.spark.environment import local_session\n"
+        "conf = local_session(4).sparkContext.getConf()\n"
+        "names = ('spark.master', 'spark.app.name', 'spark.ui.enabled')\n"
+        "print(*(conf.get(name) for name in names))"
+    )
+    submit = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
+    properties = ["--master", "local[1]", "--name", "mine"]
+    done = subprocess.run(
+        [submit, *properties, "--conf", "spark.driver.host=127.0.0.1", str(program)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": SOURCE, "PYSPARK_PYTHON": sys.executable},
+        timeout=400,
+        check=False,
+    )
+    assert (done.stdout, done.returncode) == ("local[1] mine false\n", 0), done.stderr
 
 
 def test_tasks_of_functions_run_in_the_started_workers(spark: SparkSession) -> None:

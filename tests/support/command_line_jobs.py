@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -21,13 +23,29 @@ class CommandLineJob:
 
     def kill_after_adding(self, statement: str) -> None:
         """Start it, execute the statement after two batches, and kill it at once."""
+        with self._running(lambda: self.commits >= 2):
+            subprocess.run(self._command("add", statement), check=True, timeout=240)
+
+    def kill_when(self, condition: Callable[[], bool]) -> None:
+        """Start it, and kill it as soon as something holds."""
+        with self._running(condition):
+            pass
+
+    @property
+    def commits(self) -> int:
+        """Number of batches that have been committed."""
+        return len(list(self._checkpoint.glob("spark/commits/[0-9]*")))
+
+    @contextmanager
+    def _running(self, condition: Callable[[], bool]) -> Iterator[None]:
+        """It runs, and something holds; it is killed after the block."""
         with subprocess.Popen([*self._run, "--continuous"], stdout=subprocess.DEVNULL) as process:
             try:
                 until = time.monotonic() + 240
-                while len(list(self._checkpoint.glob("spark/commits/[0-9]*"))) < 2:
+                while not condition():
                     assert time.monotonic() < until and process.poll() is None
                     time.sleep(0.05)
-                subprocess.run(self._command("add", statement), check=True, timeout=240)
+                yield
             finally:
                 process.kill()
 

@@ -9,10 +9,12 @@ from eddyline import Engine
 from eddyline.algebra.plan import Plan
 from eddyline.algebra.reads import nodes
 from eddyline.engine.query import Query
+from eddyline.spark.delivery.final_stage import FinalStage
 from eddyline.spark.layouts.layout_shards import LayoutShards
-from eddyline.testing.bags import Row, difference
+from eddyline.spark.operation.running_queries import RunningQueries
+from eddyline.testing.bags import Row, difference, rows_of
 from net_changes import answer_at, net_changes
-from sharded_engines import Output, Shard
+from sharded_engines import Follower, Output, Shard
 
 #: Before all instants.
 FROM_START: Final = -(1 << 62)
@@ -28,11 +30,14 @@ class Comparisons:
     """
 
     engine: Engine
+    running: RunningQueries
     shards: dict[int, Shard]
     expected: Output
     found: Output
     expected_of_added: Output
     compared_from: Mapping[str, int | None]
+    _final: FinalStage
+    _runs: dict[int, Follower]
     _joins: set[str]
     _of_added: dict[str, tuple[Query, int]]
     _divided: dict[str, Query]
@@ -87,6 +92,37 @@ class Comparisons:
                     of_all = [r for r in of_all if r[1] > after]
                 missing, extra = difference(of_one, of_all)
                 assert not missing and not extra, self._report(f"{kind} {name}", missing, extra)
+
+    def check_answers(self) -> int:
+        """Compare the present answers of the queries; returns the number of rows."""
+        rows = 0
+        for name, query in self.running.queries.items():
+            of_one = self._answer_of_one(query)
+            if of_one is None:
+                continue
+            if name in self.running.divided.by_name:
+                found = rows_of(self._final.answer(name))
+            else:
+                own = (self.shards[shard] for shard in self.running.layout_of(name).ids)
+                found = [row for shard in own for row in rows_of(shard.engine.answer(name))]
+            missing, extra = difference(of_one, found)
+            assert not missing and not extra, self._report(f"answer of {name}", missing, extra)
+            rows += len(found)
+        return rows
+
+    def _answer_of_one(self, query: Query) -> list[Row] | None:
+        """The present answer of one engine; None: it is not compared."""
+        name, start = query.name, self.compared_from.get(query.name, FROM_START)
+        engine = self.engine
+        if name in self._of_added:
+            engine = self._runs[self.running.layout_of(name).ids[0]].engine.engine
+        elif start is None or engine.clock <= start:
+            return None
+        aside = {*engine.parts.queries.aside, *self._final.aside}
+        aside |= {n for shard in self.shards.values() for n in shard.engine.aside}
+        if name in aside or not query.keeps_answer:
+            return None
+        return rows_of(engine.queries[name].snapshot())
 
     def _check_answer(self, query: Query, of_one: list[Row], of_all: list[Row], at: int) -> None:
         answers = (answer_at(query, rows, at) for rows in (of_one, of_all))

@@ -17,6 +17,8 @@ from sharded import Sharded
 #: Numbers of shards that run side by side.
 NUMBERS: Final = (1, 2, 3, 5)
 _SECOND: Final = 1_000_000
+#: Share of batches after which all queries are asked for their answers.
+_ASKED: Final = 0.3
 
 
 def with_times(ddl: str, random: Random) -> str:
@@ -145,6 +147,8 @@ class Moves:
 
     def _process(self, rows: Mapping[str, pa.Table]) -> None:
         self._job.process(rows, repeated=self._random.random() < self._repeated)
+        if self._random.random() < _ASKED and self._job.check_answers():
+            self.seen.add("answers are compared")
         if self._spread & self._now_spread():
             self.seen.add("rows of a key are spread before a rescaling and after it")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -25,8 +25,13 @@ from eddyline.spark.sources.sampling import Sampler
 Source = StreamDef | TableDef
 
 
-def analyze_script(file: Path, *, rows: int, seconds: float, as_json: bool) -> None:
+def analyze_script(
+    file: Path, properties: Mapping[str, str], *, rows: int, seconds: float, as_json: bool
+) -> None:
     """Sample all sources of a script, and print the measured statistics.
+
+    Args:
+        properties: of Spark.
 
     Raises:
         EddylineError: the script is wrong, or a source cannot be read.
@@ -38,7 +43,7 @@ def analyze_script(file: Path, *, rows: int, seconds: float, as_json: bool) -> N
     def spark() -> SparkSession:
         console.print("starting Spark (some seconds) ...")
         with tempfile.NamedTemporaryFile(prefix="eddyline-", suffix=".log", delete=False) as log:
-            return local_session(1, Path(log.name))
+            return local_session(1, Path(log.name), properties)
 
     sampler = Sampler(spark, file.resolve().parent, rows, seconds)
     found: list[tuple[Source, Sampled]] = []

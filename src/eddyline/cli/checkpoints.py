@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eddyline.cli import failures
+from eddyline.cli.options import Json
+from eddyline.cli.spark_properties import Properties, spark_properties
 
 if TYPE_CHECKING:
     from eddyline.spark.rescaling import Rescaled
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 checkpoints = typer.Typer(help="Inspect the checkpoint of a job.", no_args_is_help=True)
 
 StoppedJob = Annotated[str, typer.Argument(help="The checkpoint of a job.", metavar="DIR")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
 
 
 @checkpoints.command("verify")
@@ -40,11 +41,13 @@ def rescale(
     shards: Annotated[
         int, typer.Option(min=1, help="How many shards are to run side by side.", metavar="N")
     ],
+    conf: Properties = None,
     json: Json = False,
 ) -> None:
     """Change how many shards of a stopped job run side by side, at most its --max-shards. Its next
     start continues with this number, exactly where it stopped.
     """
+    properties = spark_properties(conf)
     with failures.reported():
         from eddyline.cli.arrow_directory import open_directory
         from eddyline.spark.environment import local_session
@@ -53,7 +56,7 @@ def rescale(
 
         require_rescalable(open_directory(checkpoint), shards)  # before Spark is started
         with tempfile.TemporaryDirectory(prefix="eddyline-") as scratch:
-            spark = local_session(log=Path(scratch, "spark.log"))
+            spark = local_session(log=Path(scratch, "spark.log"), properties=properties)
             done = rescaled(checkpoint, shards, spark)
             spark.stop()
         _print_rescaled(done, as_json=json)

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from eddyline.cli import failures
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
+from eddyline.cli.options import Json
 
 
 def add_commands(app: typer.Typer) -> None:

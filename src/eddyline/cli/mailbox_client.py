@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -137,10 +137,38 @@ class RunningJob:
         Raises:
             JobFailedError: there was no response.
         """
+        return self._requested({"sql": sql}, patience_s)[0]
+
+    def answer(self, query: str, patience_s: float) -> pa.Table:
+        """Q(now): the rows of a query's answer.
+
+        Args:
+            patience_s: maximum time until the job answers.
+
+        Raises:
+            CatalogError: there is no such query.
+            StateError: it has no answer, or it has not come in time.
+            JobFailedError: there was no response.
+        """
+        fields = {"answer": query, "patience_s": patience_s}
+        response, name = self._requested(fields, patience_s)
+        if response.error is not None:
+            raise response.error
+        content = self._take(f"responses/{name.removesuffix('.json')}.arrow")
+        if content is None:
+            raise JobFailedError("the answer was deleted before it was read: ask again")
+        return unpack(content)
+
+    def _requested(self, fields: Mapping[str, Any], patience_s: float) -> tuple[Response, str]:
+        """The response to a request, and the name of its file.
+
+        Raises:
+            JobFailedError: there was none.
+        """
         started = self.running().started
         name = f"{time.time_ns():020}-{uuid.uuid4().hex[:8]}.json"
         self._mailbox.make("requests")
-        self._mailbox.replace(f"requests/{name}", json.dumps({"sql": sql}).encode())
+        self._mailbox.replace(f"requests/{name}", json.dumps(fields).encode())
         response = self._response(name, patience_s)
         if response is None and self._take(f"requests/{name}") is not None:
             raise JobFailedError(
@@ -155,7 +183,7 @@ class RunningJob:
                     "the job ended while it executed the request; `eddyline list` shows its "
                     "queries after a restart"
                 )
-        return response
+        return response, name
 
     def follow(self, query: str) -> Generator[tuple[pa.Table, int], None, None]:
         """The results of a query as they are delivered, until the job ends or drops the query.

@@ -57,7 +57,7 @@ def _run_job(place: Path, archive: Path, log: Path) -> None:
     for name in _STREAMS:
         (place / name).mkdir()
         pq.write_table(_rows(), place / name / "1.parquet")
-    spark = local_session(2, log, make_options(archive))
+    spark = local_session(2, log, java_options=make_options(archive))
     gateway = SparkContext._gateway
     session = Session(spark, checkpoint=place / "checkpoint", base=place, printer=_ignored)
     session.sql(SCRIPT.read_text())

@@ -14,6 +14,7 @@ import pyarrow as pa
 from eddyline.cli.mailbox_client import Status, state_of
 from eddyline.cli.view import instant, jsonable
 from eddyline.engine.explain import bytes_text
+from eddyline.spark.delivery.undelivered import Undelivered
 from eddyline.spark.sinks.printing import format_rows
 from eddyline.spark.verify import Finding
 
@@ -31,7 +32,8 @@ def print_queries(status: Status, *, as_json: bool) -> None:
     """Print the queries of a job."""
     if as_json:
         for query in status.queries:
-            _print_json("query", **query, set_aside=_set_aside(status, query["name"]))
+            more = {"undelivered": _undelivered(status).get(query["name"])}
+            _print_json("query", **query, set_aside=_set_aside(status, query["name"]), **more)
         _print_state(status)
         return
     lines = [("query", "since", "sink", "state", "SQL")]
@@ -39,13 +41,27 @@ def print_queries(status: Status, *, as_json: bool) -> None:
         since = f"{datetime.fromisoformat(query['since']):%Y-%m-%d %H:%M:%S}"
         sql = " ".join(query["sql"].split())
         state = "runs" if _set_aside(status, query["name"]) is None else "set aside"
+        if query["name"] in _undelivered(status):
+            state += ", sink fails"
         lines.append((query["name"], since, query["sink"], state, sql))
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     _print_aligned(lines, width)
     for query in status.queries:
         if (cause := _set_aside(status, query["name"])) is not None:
             print(f"{query['name']} is set aside: {cause}")
+    _print_undelivered(_undelivered(status))
     _print_state(status)
+
+
+def _undelivered(status: Status) -> Mapping[str, Mapping[str, Any]]:
+    """By query or side output, what waits for its sink."""
+    found: Mapping[str, Mapping[str, Any]] = status.progress.get("undelivered", {})
+    return found
+
+
+def _print_undelivered(waiting: Mapping[str, Mapping[str, Any]]) -> None:
+    for name, fields in waiting.items():
+        print(f"{name}: {Undelivered(**fields).text}")
 
 
 def _set_aside(status: Status, query: str) -> str | None:
@@ -158,6 +174,7 @@ def _print_progress(progress: Mapping[str, Any]) -> None:
             even = sum(received) / len(received)
             most = f", at most {max(received) / even:.2f} times the average" if even else ""
             print(f"rows received by the cells of {layout}: {_counts(received)}{most}")
+    _print_undelivered(progress.get("undelivered", {}))
     for split in progress["split_keys"]:
         print(
             f"key split: {split['axis']} = {split['key']}, {split['share']:.1%} of "

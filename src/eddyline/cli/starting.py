@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,11 +29,14 @@ class StartingSpark(NamedTuple):
 
 
 @contextmanager
-def starting_spark(shards: int | None = None, log: Path | None = None) -> Iterator[StartingSpark]:
+def starting_spark(
+    shards: int | None = None, log: Path | None = None, properties: Mapping[str, str] | None = None
+) -> Iterator[StartingSpark]:
     """Start a session for a job, which runs in the block.
 
     Args:
         log: the file of Spark's messages; None: a temporary one, kept if the block fails.
+        properties: of Spark; None: the default ones.
 
     Raises:
         SetupError: there is no Java, or it is too old.
@@ -41,12 +44,12 @@ def starting_spark(shards: int | None = None, log: Path | None = None) -> Iterat
     # Millions of objects live as long as the job: modules, plans. To scan them takes CPU time.
     gc.set_threshold(100_000, 50, 50)
     if log is not None:
-        with logging_to(log), starting_session(shards, log) as session:
+        with logging_to(log), starting_session(shards, log, properties) as session:
             yield StartingSpark(session, log)
         return
     with tempfile.NamedTemporaryFile(prefix="eddyline-", suffix=".log", delete=False) as file:
         log = Path(file.name)
-    with starting_spark(shards, log) as started:
+    with starting_spark(shards, log, properties) as started:
         yield started
     log.unlink()
 

@@ -154,12 +154,20 @@ class Query:
                 f"query {self.name!r} is set aside ({self.set_aside}): drop it, fix the cause, and "
                 "add it again"
             )
+        self.require_answer()
+        return self._answer(self)
+
+    def require_answer(self) -> None:
+        """Check that ``snapshot`` can tell the answer.
+
+        Raises:
+            StateError: it is all that has ever passed.
+        """
         if self._forgotten is not None:
             raise StateError(
                 f"query {self.name!r} passes the rows of {self._forgotten} on and keeps none: "
                 "collect its changes, or give the stream a window"
             )
-        return self._answer(self)
 
     @locked
     def explain(self, *, analyze: bool = False) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
@@ -26,6 +27,8 @@ from eddyline.spark.python_workers import WORKER_CONF
 _MIN_JAVA: Final = 17
 #: A task is repeated if its worker process has died, so that the batch does not fail.
 _TASK_ATTEMPTS: Final = 4
+_JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
+_JARS: Final = "spark.jars"
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 
 #: Methods are compiled a second time, with all optimizations, after ten times as many calls and
@@ -76,54 +79,98 @@ LOCAL_CHECKPOINT_CONF: Final[Mapping[str, str]] = {
 def local_session(
     partitions: int | None = None,
     log: Path | None = None,
+    properties: Mapping[str, str] | None = None,
+    *,
     java_options: Sequence[str] | None = None,
 ) -> SparkSession:
-    """A session on all cores of this machine, bound to the loopback address.
+    """A session on all cores of this machine, bound to the loopback address, unless the properties
+    say otherwise; in a program of ``spark-submit`` as this has been told.
 
     Args:
         partitions: of a shuffle; by default one per core.
         log: file for Spark's messages; by default they are written to standard error.
+        properties: of Spark, instead of the default ones.
         java_options: more options for Java; by default those that use the archive of classes.
 
     Raises:
-        SetupError: there is no Java, or it is too old.
+        SetupError: there is no Java, it is too old, or Spark does not start.
     """
     java = require_java()
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     logging.getLogger("py4j").setLevel(logging.ERROR)
     # pandas is used for a few packed batches only; the case of PySpark's warning does not occur
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     more = class_archive.use_options(java) if java_options is None else java_options
-    options = (f"-Dlog4j2.configurationFile={_LOG_SETTINGS}", *_LATE_OPTIMIZATION, *more)
     conf = SparkConf()
-    conf.setAll(
-        [
-            ("spark.master", f"local[*, {_TASK_ATTEMPTS}]"),
-            ("spark.app.name", "eddyline"),
-            ("spark.driver.bindAddress", "127.0.0.1"),
-            ("spark.driver.host", "127.0.0.1"),
-            ("spark.ui.enabled", "false"),
-            ("spark.ui.showConsoleProgress", "false"),
-            ("spark.driver.extraJavaOptions", " ".join(f'"{option}"' for option in options)),
-            ("spark.sql.shuffle.partitions", str(partitions or os.cpu_count() or 1)),
-            ("spark.driver.memory", os.environ.get("EDDYLINE_DRIVER_MEMORY", "2g")),
-            ("spark.python.daemon.module", "eddyline.spark.daemon"),
-            *WORKER_CONF.items(),
-        ]
-    )
-    jars = connector_jars()
-    if jars:
-        conf.set("spark.jars", ",".join(jar.as_uri() for jar in jars))
+    if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit has started Java
+        SparkContext._ensure_initialized()
+        conf = SparkConf()
+        properties = {**dict(conf.getAll()), **(properties or {})}
+    conf.setAll(list(_all_properties(partitions, more, properties or {}).items()))
     if log is not None and SparkContext._gateway is None:  # else Java runs already
-        with log.open("ab") as file:
-            gateway = launch_gateway(conf, {"stderr": file})  # type: ignore[no-untyped-call]
-        SparkContext(conf=conf, gateway=gateway)
+        _launch(conf, log)
     return SparkSession.builder.config(conf=conf).getOrCreate()
+
+
+def _all_properties(
+    partitions: int | None, java_options: Sequence[str], given: Mapping[str, str]
+) -> dict[str, str]:
+    """Those of a session: the given ones, to whose Java options and jars others are added, and the
+    default ones.
+    """
+    options = (f"-Dlog4j2.configurationFile={_LOG_SETTINGS}", *_LATE_OPTIMIZATION, *java_options)
+    java = [*(f'"{option}"' for option in options), *_given(given, _JAVA_OPTIONS)]
+    jars = [*(jar.as_uri() for jar in connector_jars()), *_given(given, _JARS)]
+    values = {
+        "spark.master": f"local[*, {_TASK_ATTEMPTS}]",
+        "spark.app.name": "eddyline",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": os.environ.get("EDDYLINE_DRIVER_MEMORY", "2g"),
+        "spark.python.daemon.module": "eddyline.spark.daemon",
+        **WORKER_CONF,
+    }
+    if given.get("spark.master", "local").startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        values["spark.driver.bindAddress"] = values["spark.driver.host"] = "127.0.0.1"
+        values["spark.sql.shuffle.partitions"] = str(os.cpu_count() or 1)
+    if partitions is not None:
+        values["spark.sql.shuffle.partitions"] = str(partitions)
+    values |= given
+    values[_JAVA_OPTIONS] = " ".join(java)
+    if jars:
+        values[_JARS] = ",".join(jars)
+    return values
+
+
+def _given(given: Mapping[str, str], name: str) -> list[str]:
+    return [given[name]] if given.get(name) else []
+
+
+def _launch(conf: SparkConf, log: Path) -> None:
+    """Start Java and the context, with messages to a file."""
+    with log.open("ab") as file:
+        start = file.tell()
+        try:
+            gateway = launch_gateway(conf, {"stderr": file})  # type: ignore[no-untyped-call]
+        except PySparkRuntimeError:
+            with log.open("rb") as written:
+                written.seek(start)
+                text = written.read().decode(errors="replace")
+            raise SetupError(f"Spark did not start: {_reason(text)}\nfull log: {log}") from None
+    SparkContext(conf=conf, gateway=gateway)
+
+
+def _reason(text: str) -> str:
+    """The first error among Java's messages, without the names of exceptions."""
+    lines = [line for line in text.splitlines() if "xception" in line or "Error" in line]
+    return lines[0].rpartition("Exception: ")[2] if lines else "Java has ended"
 
 
 @contextmanager
 def starting_session(
-    partitions: int | None = None, log: Path | None = None
+    partitions: int | None = None,
+    log: Path | None = None,
+    properties: Mapping[str, str] | None = None,
 ) -> Iterator[Future[SparkSession]]:
     """A session as of :func:`local_session`, which starts in a thread while the block runs. It is
     stopped if the block fails.
@@ -133,7 +180,7 @@ def starting_session(
     """
     require_java()
     with ThreadPoolExecutor(1) as pool:
-        started = pool.submit(local_session, partitions, log)
+        started = pool.submit(local_session, partitions, log, properties)
         try:
             yield started
         except BaseException:

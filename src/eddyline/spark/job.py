@@ -17,6 +17,7 @@ from eddyline.engine.ingest.row_reader import bad_schema, late_schema
 from eddyline.spark.delivery.delivery import Delivery, Reporter
 from eddyline.spark.delivery.final_stage import FinalStage
 from eddyline.spark.delivery.sink_factory import SinkFactory
+from eddyline.spark.delivery.sink_queues import SinkQueues
 from eddyline.spark.environment import LOCAL_CHECKPOINT_CONF, job_conf, settings
 from eddyline.spark.exchange.batch_time import heartbeat, publish_batch
 from eddyline.spark.exchange.keep_rates import clear_keep_rates, publish_keep_rates
@@ -30,6 +31,7 @@ from eddyline.spark.layouts.layout_shards import LayoutShards, by_group, runs_of
 from eddyline.spark.layouts.layout_tables import DIRECTORY as TABLES
 from eddyline.spark.layouts.shard_program import BroadcastProgram, ShardProgram, ShardSpec
 from eddyline.spark.layouts.table_contents import ShardTables, TableContent
+from eddyline.spark.operation.answers import Answers
 from eddyline.spark.operation.held_rows import HeldRowsWarning
 from eddyline.spark.operation.mailbox import DIRECTORY as MAILBOX
 from eddyline.spark.operation.mailbox import Mailbox
@@ -51,8 +53,8 @@ from eddyline.spark.storage.control_compaction import fold_read_files
 from eddyline.spark.storage.directory import path_segment
 from eddyline.spark.storage.job_checkpoint import Checkpoint
 from eddyline.spark.storage.lease import Lease
+from eddyline.spark.storage.program_file import BAD_ROWS, SPARK_DIRECTORY
 from eddyline.spark.storage.program_file import NAME as PROGRAM
-from eddyline.spark.storage.program_file import SPARK_DIRECTORY
 from eddyline.spark.storage.spark_batches import planned_us
 from eddyline.spark.workers.ingest import Destination, packed_batches
 from eddyline.spark.workers.processor import ShardProcessor
@@ -136,8 +138,11 @@ class JobStarter:
             self._checkpoint.directory.below(TABLES),
             splits,
         )
-        tracker = ProgressTracker(layouts.groups, lambda: final.counts)
-        sinks = self._open_sinks(groups)
+        tracker = ProgressTracker(
+            layouts.groups, lambda: final.counts, lambda: queues.undelivered()
+        )
+        has_run = bool(self._checkpoint.directory.below(SPARK_DIRECTORY).names("offsets"))
+        sinks = self._open_sinks(groups, again=has_run)
         requests_directory = self._checkpoint.directory.below(CONTROL)
         control = ControlStream(requests_directory)
         fold_read_files(requests_directory, self._checkpoint.directory.below(SPARK_DIRECTORY))
@@ -152,16 +157,18 @@ class JobStarter:
             self._fixed_keep_rates,
             lambda: supervisor.is_active,
         )
+        queues = SinkQueues(self._spark, sinks, self._checkpoint.path)
         final = FinalStage(running.divided, self._script.options.set_aside_after)
         running.allot_cores(program.shards, program.first_shards)
         for name in drop:
             running.drop(name)
         report = self._reporter(layouts, splits, tracker)
-        delivery = Delivery(sinks, report, final, self._checkpoint.path)
+        answers = Answers(running, control, final)
+        delivery = Delivery(sinks, queues, report, final, self._checkpoint.path, answers.step)
         mailbox = None
         if self._checkpoint.named:
             directory = self._checkpoint.directory.below(MAILBOX)
-            mailbox = Mailbox(directory, running, tracker, delivery)
+            mailbox = Mailbox(directory, running, tracker, delivery, answers)
         tables = dict.fromkeys(name for of in program.layouts for name in of.group.tables)
         contents = {name: self._content(name, program) for name in tables}
         specs = {
@@ -196,9 +203,10 @@ class JobStarter:
             supervisor,
             running,
             tracker,
+            answers,
             mailbox,
             lease,
-            sinks.close,
+            queues,
             bounded=available_now,
         )
         return StartedJob(run, sinks, running)
@@ -351,7 +359,7 @@ class JobStarter:
             )
         return TableContent(self._spark.sparkContext, rows, is_large=is_large)
 
-    def _open_sinks(self, groups: Sequence[QueryGroup]) -> SinkFactory:
+    def _open_sinks(self, groups: Sequence[QueryGroup], *, again: bool) -> SinkFactory:
         sinks = SinkFactory(
             self._spark,
             self._options.base,
@@ -359,13 +367,13 @@ class JobStarter:
             self._checkpoint.job_id(),
             self._memory,
         )
-        sinks.open_bad_rows(f"{self._checkpoint.path}/bad_rows_of_queries")
+        sinks.open_bad_rows(f"{self._checkpoint.path}/{BAD_ROWS}")
         for group in groups:
             sinks.open_first(self._script.queries[name] for name in group.queries)
             for name in self._inputs.names(group):
                 for target, options in self._side_outputs(name):
                     sinks.open_side(target, options)
-        sinks.prepare()
+        sinks.prepare(again=again)
         return sinks
 
     def _side_outputs(self, name: str) -> Iterator[tuple[Target, Mapping[str, str]]]:

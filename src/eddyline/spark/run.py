@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
 from eddyline.engine.query import Query
 from eddyline.errors import StateError
 from eddyline.extras import extras_named
+from eddyline.spark.delivery.sink_queues import SinkQueues
+from eddyline.spark.operation.answers import Answers
 from eddyline.spark.operation.mailbox import Mailbox
 from eddyline.spark.operation.progress_tracker import JobProgress, ProgressTracker
 from eddyline.spark.operation.running_queries import RunningQueries
@@ -32,9 +35,9 @@ class Run:
 
     Args:
         checkpoint: its path, for messages. supervisor: starts the streaming query from there.
-        queries: adds and drops queries, and ends the input.
+        queries: adds and drops queries, and ends the input. answers: asks for those of queries.
         mailbox: for requests of other processes; None: the checkpoint is temporary.
-        lease: of the checkpoint. close_sinks: called after the end.
+        lease: of the checkpoint. queues: of the sinks.
         bounded: process only the rows that the sources hold at the start.
     """
 
@@ -44,9 +47,10 @@ class Run:
         supervisor: Supervisor,
         queries: RunningQueries,
         tracker: ProgressTracker,
+        answers: Answers,
         mailbox: Mailbox | None,
         lease: Lease | None,
-        close_sinks: Callable[[], None],
+        queues: SinkQueues,
         *,
         bounded: bool,
     ) -> None:
@@ -54,9 +58,10 @@ class Run:
         self._supervisor = supervisor
         self._queries = queries
         self._tracker = tracker
+        self._answers = answers
         self._mailbox = mailbox
         self._lease = lease
-        self._close_sinks = close_sinks
+        self._sinks = queues
         self._bounded = bounded
         self._finishing = False
         self._stopped = False
@@ -116,8 +121,9 @@ class Run:
         return f"the job failed{', and will be restarted' if self.isActive else ''}: {cause}"
 
     def serve_http(self, address: str = "127.0.0.1:0", *, token: str | None = None) -> HttpServer:
-        """Serve ``/healthz``, and ``/metrics`` in the text format of Prometheus, until the job
-        ends. It needs the package prometheus_client.
+        """Serve ``/healthz``, ``/metrics`` in the text format of Prometheus, and the answers of
+        queries at ``/queries/NAME/answer``, until the job ends. It needs the package
+        prometheus_client.
 
         Args:
             address: ``HOST:PORT``; port 0 is any free one.
@@ -137,6 +143,23 @@ class Run:
         server.serve(self)
         self._servers.append(server)
         return server
+
+    def answer(self, name: str, timeout: float = 30.0) -> pa.Table:
+        """Q(now): the rows of a query's answer as of its watermark, as a bag, with the rows that
+        the sources had when this was called. It takes a batch, also where no rows come.
+
+        Args:
+            timeout: maximum number of seconds to wait for it.
+
+        Raises:
+            CatalogError: there is no such query.
+            StateError: the query is set aside, or keeps no answer (see
+                :meth:`eddyline.engine.query.Query.snapshot`); the answer is too large; or the job
+                has ended, or ends before it answers.
+            TimeoutError: there was no batch in time.
+        """
+        self._require_active("ask it for answers")
+        return self._answers.get(name, timeout, lambda: self.isActive)
 
     def progress(self) -> JobProgress:
         """Rows in and out, watermarks, late and bad rows, after the last delivered batch."""
@@ -201,20 +224,23 @@ class Run:
         """Metrics by query: ``Engine.stats()["queries"]``, as of one of the last batches."""
         return self._tracker.stats()
 
-    def _require_active(self) -> None:
+    def _require_active(self, to: str = "add or drop queries") -> None:
         if not self.isActive:
-            raise StateError("the job has ended: start it again to add or drop queries")
+            raise StateError(f"the job has ended: start it again to {to}")
 
     def awaitTermination(self, timeout: float | None = None) -> bool:
         """Wait until the job ends, at most ``timeout`` seconds; whether it has ended.
 
         Raises:
             StreamingQueryException: the job failed and is not restarted.
-            StateError: a disk is full or broken, or another job has taken the checkpoint.
+            StateError: a disk is full or broken, or another job has taken the checkpoint; or
+                results wait for a sink, at the end of the input that was there at the start.
         """
         try:
             with self._disk_errors():
                 ended = self._supervisor.wait(timeout)
+            if ended and self._bounded and not self._stopped:
+                self._sinks.finish()
             if ended and self._lost is not None:
                 raise self._lost
             return ended
@@ -223,7 +249,8 @@ class Run:
                 self._close()
 
     def processAllAvailable(self) -> None:
-        """Wait until all rows that the sources hold now have been processed and delivered.
+        """Wait until all rows that the sources hold now have been processed and delivered, or wait
+        for a sink that fails (``progress().undelivered``).
 
         Raises:
             StreamingQueryException, StateError: as of :meth:`awaitTermination`.
@@ -268,6 +295,7 @@ class Run:
                     self._queries.end_input()
                     self._begin(bounded=True)
                     self._supervisor.wait()
+                    self._sinks.finish()
             if self._lost is not None:
                 raise self._lost
         finally:
@@ -291,6 +319,7 @@ class Run:
         return self._supervisor.query
 
     def _begin(self, bounded: bool) -> None:
+        self._sinks.open()
         self._supervisor.begin(bounded=bounded)
         if self._mailbox is not None:
             self._mailbox.open(lambda: self.isActive)
@@ -299,7 +328,7 @@ class Run:
         """After the end of the job: close what serves it and its sinks; release the checkpoint."""
         for server in self._servers:
             server.close()
-        self._close_sinks()
+        self._sinks.close()
         if self._mailbox is not None:
             self._mailbox.close()
         if self._lease is not None:

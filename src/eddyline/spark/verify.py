@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from eddyline.errors import EddylineError, StateError
+from eddyline.spark.delivery.undelivered import DIRECTORY as UNDELIVERED
+from eddyline.spark.delivery.undelivered import UndeliveredBatches
 from eddyline.spark.layouts.key_splits import DIRECTORY as SPLIT_KEYS
 from eddyline.spark.layouts.key_splits import read_saved
 from eddyline.spark.storage.control import DIRECTORY as CONTROL
@@ -67,6 +69,7 @@ def verify(checkpoint: Directory) -> Iterator[Finding]:
             yield from _program(program)
     yield from _control(checkpoint)
     yield from _split_keys(checkpoint)
+    yield from _undelivered(checkpoint)
     yield from _lease(checkpoint)
     yield from _spark(checkpoint)
 
@@ -106,6 +109,19 @@ def _split_keys(checkpoint: Directory) -> Iterator[Finding]:
         return
     if number:
         yield Finding("ok", SPLIT_KEYS, f"{sum(map(len, saved.values()))} split keys")
+
+
+def _undelivered(checkpoint: Directory) -> Iterator[Finding]:
+    below = checkpoint.below(UNDELIVERED)
+    for place in below.names():
+        try:
+            waiting = UndeliveredBatches(below.below(place))
+            for batch in waiting.ids:
+                waiting.read(batch)
+        except StateError as e:
+            yield Finding("error", UNDELIVERED, str(e))
+        else:
+            yield Finding("note", UNDELIVERED, f"{len(waiting)} batches wait for a sink: {place}")
 
 
 def _lease(checkpoint: Directory) -> Iterator[Finding]:

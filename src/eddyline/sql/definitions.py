@@ -29,6 +29,8 @@ _OWN: Final = frozenset(
         "sink",
         "path",
         "shared",
+        "on_failure",
+        "max_waiting_bytes",
         "rows",
         "rate",
         "distinct",

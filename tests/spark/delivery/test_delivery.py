@@ -17,6 +17,7 @@ from eddyline.engine.query import Query
 from eddyline.spark.delivery.delivery import Delivery
 from eddyline.spark.delivery.final_stage import DividedQueries, FinalStage
 from eddyline.spark.delivery.sink_factory import SinkFactory
+from eddyline.spark.delivery.sink_queues import SinkQueues
 from eddyline.spark.exchange.packed_batches import OUTPUT_SCHEMA, pack
 from eddyline.spark.sinks.output_routes import route_of
 from eddyline.spark.sinks.sinks import MemorySink
@@ -47,8 +48,14 @@ class Batches:
         self.reports: list[list[dict[str, Any]]] = []
         self.divided = DividedQueries()
         final = FinalStage(self.divided)
+        self.queues = SinkQueues(spark, self.sinks, f"file:{place}")
         self.delivery = Delivery(
-            self.sinks, lambda *report: self.reports.append(report[1]), final, f"file:{place}"
+            self.sinks,
+            self.queues,
+            lambda *report: self.reports.append(report[1]),
+            final,
+            f"file:{place}",
+            lambda *_: None,
         )
         self._spark = spark
 
@@ -194,7 +201,8 @@ def test_rows_of_shared_sinks_name_their_query(spark: SparkSession, tmp_path: Pa
 def test_an_error_of_one_sink_is_raised_after_the_others_ended(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    sinks = {name: f"sink = 'orc', path = '{name}'" for name in ("a", "b", "c")}
+    more = "on_failure = 'fail'"
+    sinks = {name: f"sink = 'orc', path = '{name}', {more}" for name in ("a", "b", "c")}
     batches = Batches(spark, tmp_path, sinks)
     (tmp_path / "b").write_text("a file is in the way")
     with pytest.raises(Exception, match=r"(?i)b|parent"):
@@ -202,6 +210,36 @@ def test_an_error_of_one_sink_is_raised_after_the_others_ended(
     assert read(spark, tmp_path / "a", "orc") == [(0, 1)]
     assert read(spark, tmp_path / "c", "orc") == [(0, 1)]
     assert not batches.reports
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_batches_that_wait_are_what_they_would_have_been(
+    spark: SparkSession, tmp_path: Path, small: bool
+) -> None:
+    same = "sink = 'parquet', path = 'same'"
+    sinks = {"parquet": FILES["parquet"], "orc": "sink = 'orc', path = 'orc'", "a": same, "b": same}
+    batches = Batches(spark, tmp_path, sinks)
+    for path in ("parquet", "orc", "same"):
+        (tmp_path / path).write_text("a file is in the way")
+    two = {1: {"a": [(1, 1)], "b": [(2, 2)]}, 2: {"b": [(1, 3)]}}
+    shards = {s: {**of, "orc": of["parquet"], **two.get(s, {})} for s, of in SHARDS.items()}
+    batches.delivery(batches.packed(shards, small=small), 0)
+    batches.delivery(batches.packed(two, small=small), 1)
+    waiting = {name: state.batches for name, state in batches.queues.undelivered().items()}
+    assert waiting == {"parquet": 1, "orc": 1, "a": 2, "b": 2}
+    assert len(batches.reports) == 2
+    for path in ("parquet", "orc", "same"):
+        (tmp_path / path).unlink()
+    batches.queues.finish()
+    in_order = [(0, k) for k in (10, 20, 29, 30, 31, 50, 60)]
+    assert read(spark, tmp_path / "parquet") == in_order
+    assert read(spark, tmp_path / "orc", "orc") == in_order
+    rows = spark.read.parquet(str(tmp_path / "same")).collect()
+    assert sorted((r._query, r.k) for r in rows if r.eddyline_batch == 1) == [
+        ("a", 1),
+        ("b", 2),
+        ("b", 3),
+    ]
 
 
 @pytest.mark.parametrize("small", [True, False])

@@ -1,4 +1,4 @@
-"""Health and metrics of running jobs over HTTP."""
+"""Health and metrics of running jobs, and answers of their queries, over HTTP."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pyarrow as pa
 import pytest
@@ -21,6 +21,8 @@ from typer.testing import CliRunner
 from eddyline.cli.main import app
 from eddyline.errors import DataError, StateError
 from eddyline.spark import Restart, Run, Session
+from eddyline.spark.exchange.packed_batches import unpack
+from eddyline.testing.bags import rows_of
 from spark_cases import Feed, wait
 
 pytest.importorskip("prometheus_client")
@@ -96,7 +98,9 @@ def test_health_and_metrics_of_a_job(job: tuple[Feed, Run]) -> None:
     assert get(server.url, "/healthz") == (200, "ok\n")
     assert samples(server.url)["eddyline_batches_total", ""] == 0, "before the first batch"
     status, text = get(server.url, "/x?y=1")
-    assert status == 404 and text == "there is no '/x', only /healthz and /metrics\n"
+    assert status == 404 and text.startswith(
+        "there is no '/x', only /healthz, /metrics and /queries/"
+    )
 
     start = time.time() - 120
     feed.write(rows(start, 60), rows(start, 20))  # those of the second file are late
@@ -159,15 +163,69 @@ def test_health_and_metrics_of_a_job(job: tuple[Feed, Run]) -> None:
         run.serve_http()
 
 
+def test_answers_over_http(job: tuple[Feed, Run]) -> None:
+    feed, run = job
+    run.add("Größe 2", "SELECT ts, k, v FROM a [RANGE 9 SECONDS] WHERE v > 40", sink="noop")
+    url = run.serve_http().url
+    assert get(url, "/queries/sums/answer") == (200, "[]\n"), "no rows have come"
+    feed.write(rows(1_700_000_000, 60))
+    wait(run, lambda: run.progress().rows_in == {"a": 60})
+
+    expected = sorted(run.answer("sums").to_pylist(), key=lambda row: row["k"])
+    assert len(expected) == 3
+    status, text = get(url, "/queries/SUMS/answer")
+    assert status == 200 and sorted(json.loads(text), key=lambda row: row["k"]) == expected
+    status, text = get(url, "/queries/sums/answer?timeout=60", Accept="text/csv, */*;q=0.1")
+    assert status == 200 and sorted(text.splitlines()) == sorted(
+        ['"k","s"', *(f"{row['k']},{row['s']}" for row in expected)]
+    )
+    path = f"/queries/{quote('Größe 2', safe='')}/answer"
+    found = json.loads(get(url, path)[1])
+    assert len(found) > 3 and found[0].keys() == {"ts", "k", "v"}
+    assert found[0]["ts"].startswith("2023-11-14T22:1") and found[0]["ts"].endswith(".000000Z")
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+    connection.request("GET", f"{path}?format=arrow")
+    response = connection.getresponse()
+    assert response.headers["Content-Type"] == "application/vnd.apache.arrow.stream"
+    assert rows_of(unpack(response.read())) == rows_of(run.answer("Größe 2"))
+    connection.close()
+
+    for path, status, message in (
+        ("/queries/sms/answer", 404, "there is no query 'sms'; did you mean 'sums'"),
+        ("/queries/sums/answer?format=jsn", 406, "there is no format 'jsn'; did you mean 'json'"),
+        ("/queries/sums/answer?timeout=never", 406, "is no number of seconds up to 600"),
+        ("/queries/sums/answer?timeout=0.00001", 504, "has not answered for query 'sums' within"),
+        ("/queries/sums", 404, "there is no '/queries/sums', only /healthz"),
+    ):
+        found_status, text = get(url, path)
+        assert (found_status, message in text) == (status, True), text
+    assert get(url, "/queries/sums/answer", Accept="image/png")[0] == 406
+
+
 def test_requests_need_the_token(job: tuple[Feed, Run]) -> None:
     _, run = job
     server = run.serve_http("0.0.0.0:0", token="s3cret")
     url = server.url.replace("0.0.0.0", "127.0.0.1")
-    for path in ("/healthz", "/metrics", "/x"):
+    for path in ("/healthz", "/metrics", "/queries/big/answer", "/x"):
         for header in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic s3cret"}):
             assert get(url, path, **header) == (401, "the token is missing or wrong\n")
     assert get(url, "/healthz", Authorization="Bearer s3cret") == (200, "ok\n")
     assert samples(url, Authorization="bearer s3cret")["eddyline_running", ""] == 1
+
+
+def test_pages_of_other_sites_are_refused_without_a_token() -> None:
+    server = HttpServer("127.0.0.1:0")
+    port = server.url.rpartition(":")[2]
+    try:
+        for host in ("evil.example", f"evil.example:{port}", "10.0.0.1", "[::", "127.0.0.1.evil"):
+            assert get(server.url, "/healthz", Host=host) == (
+                403,
+                "without a token only requests for a loopback address are answered\n",
+            )
+        for host in (f"localhost:{port}", "LOCALHOST", "127.0.0.1", f"[::1]:{port}"):
+            assert get(server.url, "/healthz", Host=host) == (503, "the job is starting\n")
+    finally:
+        server.close()
 
 
 def test_the_health_names_the_failure(spark: SparkSession, tmp_path: Path) -> None:
@@ -220,7 +278,7 @@ def test_addresses_that_are_refused() -> None:
 def test_a_job_that_is_starting_is_not_healthy() -> None:
     server = HttpServer("localhost:0")
     try:
-        for path in ("/healthz", "/metrics"):
+        for path in ("/healthz", "/metrics", "/queries/q/answer"):
             assert get(server.url, path) == (503, "the job is starting\n")
     finally:
         server.close()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pyarrow as pa
 import pytest
 
 from eddyline import CatalogError, StateError
@@ -16,6 +18,7 @@ from eddyline.cli.failures import JobFailedError
 from eddyline.cli.mailbox_client import RunningJob
 from eddyline.spark.delivery.delivery import Delivery
 from eddyline.spark.operation import mailbox as mailbox_module
+from eddyline.spark.operation.answers import Answers
 from eddyline.spark.operation.mailbox import Mailbox
 from eddyline.spark.operation.progress_tracker import ProgressTracker
 from eddyline.spark.operation.running_queries import RunningQueries
@@ -52,10 +55,18 @@ class Served:
             cast(RunningQueries, self.queries),
             ProgressTracker({}),
             cast(Delivery, SimpleNamespace(follow=lambda *_: None, unfollow=lambda *_: None)),
+            cast(Answers, SimpleNamespace(ask=self._ask)),
         )
+        self.asked: dict[str, Future[pa.Table]] = {}
         self.mailbox.open(lambda: True)
         self.outside = RunningJob(str(directory))
         eventually(lambda: (self.path / "status.json").exists())
+
+    def _ask(self, name: str) -> Future[pa.Table]:
+        if name == "none":
+            raise CatalogError("there is no query 'none'")
+        self.asked[name] = Future()
+        return self.asked[name]
 
     def request(self, name: str, content: bytes) -> dict[str, Any]:
         """Put down a request and take its answer."""
@@ -101,6 +112,40 @@ def test_an_unexpected_error_is_in_the_response(served: Served) -> None:
         raise served.outside.execute("DROP QUERY x", 20).error or AssertionError
     served.queries.fails = lambda: None
     assert served.outside.execute("DROP QUERY x; DROP QUERY y", 20).done == ["x", "y"]
+
+
+def test_an_answer_comes_when_the_job_has_it(served: Served) -> None:
+    rows = pa.table({"k": [1, 2]})
+    with ThreadPoolExecutor(1) as threads:
+        answer = threads.submit(served.outside.answer, "q", 20)
+        eventually(lambda: "q" in served.asked)
+        assert served.request("2.json", b'{"sql": "DROP QUERY x"}') == {"done": ["x"]}, "meanwhile"
+        served.asked["q"].set_result(rows)
+        assert answer.result() == rows
+    assert [file.name for file in (served.path / "responses").iterdir()] == ["2.json"]
+
+
+def test_answers_that_do_not_come(served: Served) -> None:
+    with pytest.raises(CatalogError, match="there is no query 'none'"):
+        served.outside.answer("none", 20)
+    with pytest.raises(StateError, match=r"has not answered for query 'slow' within 0\.3 s"):
+        served.outside.answer("slow", 0.3)
+    assert served.asked["slow"].cancelled()
+    with ThreadPoolExecutor(1) as threads:
+        answer = threads.submit(served.outside.answer, "wrong", 20)
+        eventually(lambda: "wrong" in served.asked)
+        served.asked["wrong"].set_exception(StateError("query 'wrong' is set aside"))
+        with pytest.raises(StateError, match="query 'wrong' is set aside"):
+            answer.result()
+        answer = threads.submit(served.outside.answer, "last", 20)
+        eventually(lambda: "last" in served.asked)
+        served.mailbox.close()
+        with pytest.raises(StateError, match="the job has ended"):
+            answer.result()
+    for request in (b'{"answer": 1, "patience_s": 1}', b'{"answer": "q", "patience_s": "1"}'):
+        served.mailbox.open(lambda: True)
+        assert "no query as 'answer'" in served.request("3.json", request)["message"]
+        (served.path / "responses/3.json").unlink()
 
 
 @pytest.mark.parametrize(

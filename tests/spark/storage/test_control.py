@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from eddyline import SqlError, StateError
-from eddyline.spark.storage.control import ControlStream, Request
+from eddyline.spark.storage.control import ControlStream, Question, Request, foreign_files
 from eddyline.spark.storage.directory import LocalDirectory
 
 pytestmark = pytest.mark.fault
@@ -92,6 +92,18 @@ def test_requests_are_read_as_they_are_written() -> None:
     assert Request.read(request.line()) == request
     with pytest.raises(ValueError, match="digest"):
         Request.read(json.dumps(json.loads(request.line()) | {"shard": 4}))
+
+
+def test_questions_are_not_part_of_the_history(control: ControlStream, tmp_path: Path) -> None:
+    send(control, "DROP QUERY a")
+    question = Question("0" * 32, "q")
+    control.ask(question.id, {0: question.text(), 1: Question(question.id, None).text()})
+    again = ControlStream(LocalDirectory(tmp_path / "control"))
+    assert [r.text for r in again.statements()] == ["DROP QUERY a"]
+    assert foreign_files(LocalDirectory(tmp_path / "control")) == []
+    assert again.statement(0, {0: "DROP QUERY c"})[0].number == 2
+    control.forget(question.id)
+    assert [file.name[:3] for file in (tmp_path / "control").iterdir()] == ["sql"]
 
 
 def test_spark_reads_requests_and_no_foreign_files(

@@ -88,6 +88,19 @@ def test_files_before_the_last_committed_batch_are_folded(checkpoint: Checkpoint
     assert [name.split("-")[2] for name in checkpoint.send(1)] == ["6"]
 
 
+def test_questions_before_the_last_committed_batch_are_deleted(checkpoint: Checkpoint) -> None:
+    questions = [f"ask-{n * 32}.json" for n in "abc"]
+    for name, id in zip(questions, "abc", strict=True):
+        checkpoint.stream.ask(id * 32, {0: ""})
+        assert name in checkpoint.control.names()
+    checkpoint.read({questions[0]: 1, questions[1]: 2})
+    checkpoint.batch(7, end(1))
+    checkpoint.batch(8, end(2))
+    assert fold_read_files(checkpoint.control, checkpoint.spark) == []
+    assert checkpoint.control.names() == questions[1:], "of the last batch, and not read"
+    assert fold_read_files(checkpoint.control, checkpoint.spark) == []
+
+
 @pytest.mark.parametrize(
     "batches", [[], ["-"], [end(5)], ["-", "-"], ["-", end(5)]], ids=lambda b: " ".join(b) or "none"
 )

@@ -77,12 +77,22 @@ def _table(failure: Failure) -> pa.Table:
 def _as_json(batch: Batch, reads: Sequence[tuple[str, int]]) -> pa.Array:
     """Rows as texts of JSON objects: the columns of base rows, and those that are read."""
     names = _unique({number: name for name, number in reads} | dict(_names(batch)))
-    if not names:
-        return pa.array(["{}"]).take(pa.array(np.zeros(len(batch), np.int64)))
+    columns = [(name, batch.column(number)) for number, name in sorted(names.items())]
+    return json_rows(columns, len(batch))
+
+
+def json_rows(columns: Iterable[tuple[str, pa.Array]], n: int) -> pa.Array:
+    """The texts of n JSON objects.
+
+    Args:
+        columns: names and values of the members.
+    """
     members: list[Any] = []
-    for number, name in sorted(names.items()):
+    for name, values in columns:
         before = ", " if members else "{"
-        members += [f"{before}{_quoted(name)}: ", _values(batch.column(number))]
+        members += [f"{before}{_quoted(name)}: ", _values(values)]
+    if not members:
+        return pa.array(["{}"]).take(pa.array(np.zeros(n, np.int64)))
     return pc.binary_join_element_wise(*members, "}", "")
 
 

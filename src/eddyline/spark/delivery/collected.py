@@ -10,7 +10,15 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.spark.delivery.sink_factory import Key
-from eddyline.spark.exchange.packed_batches import PARTS, PARTS_BEFORE, TABLES, pack, unpack
+from eddyline.spark.exchange.packed_batches import (
+    ANSWERS,
+    OUTPUT_ARROW,
+    PARTS,
+    PARTS_BEFORE,
+    TABLES,
+    pack,
+    unpack,
+)
 from eddyline.spark.exchange.query_rows import QueryRows, concatenated
 
 #: The column by which the changes of several shards are ordered.
@@ -30,6 +38,8 @@ class CollectedBatch:
         counts: number of changes by query, of all shards.
         large: keys of which some shard has too many rows to collect them, with these shards.
         parts: changes of parts of groups, by kind and query; those of a shard are in order.
+        answers: by question, parts of the answer. answered: by question and shard, an error; None:
+            there was none.
         added: by key, the packed rows of :meth:`add`.
     """
 
@@ -45,6 +55,12 @@ class CollectedBatch:
             for key in list(self._pieces)
             if key[0] in (PARTS, PARTS_BEFORE)
         }
+        self.answers = {
+            key[1]: [unpack(blob) for _, blob in self._pieces.pop(key)]
+            for key in list(self._pieces)
+            if key[0] == ANSWERS
+        }
+        self.answered: dict[str, dict[int, str | None]] = {}
         tables: dict[int, bytes] = {}
         for shard, blob in self._pieces.pop((TABLES, ""), []):
             tables[shard] = tables.get(shard, b"") + blob.to_pybytes()
@@ -63,6 +79,8 @@ class CollectedBatch:
         self.reports.append(report)
         for query, n in report["out"].items():
             self.counts[query] = self.counts.get(query, 0) + n
+        for question, error in report.pop("answered", {}).items():
+            self.answered.setdefault(question, {})[report["shard"]] = error
         for kind, name in report["large"]:
             self.large.setdefault((kind, name), set()).add(report["shard"])
 
@@ -77,6 +95,22 @@ class CollectedBatch:
         blob = pack(rows)
         self.added.setdefault(key, []).append(blob)
         self._pieces.setdefault(key, []).append((shard, pa.py_buffer(blob)))
+
+    def packed(self, keys: Collection[Key]) -> pa.Table:
+        """The packed batches with these keys, which are not large."""
+        rows = [
+            {
+                "shard": shard,
+                "kind": kind,
+                "name": name,
+                "n": 0,
+                "small": True,
+                "blob": memoryview(blob),
+            }
+            for kind, name in keys
+            for shard, blob in self._pieces.get((kind, name), [])
+        ]
+        return pa.Table.from_pylist(rows, schema=OUTPUT_ARROW)
 
     def with_rows(self) -> list[Key]:
         """The keys with rows."""

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import pyarrow as pa
+
 from eddyline.engine.changes import Changes
 from eddyline.engine.merged_query import MergedQuery
 from eddyline.engine.query import Query
@@ -76,8 +78,8 @@ class _Merger:
 
 @dataclass
 class MergedCounts:
-    """Numbers of changes, and of bad rows, that the final stage has made since the launch, by
-    query; those without bad rows are left out there.
+    """Numbers of changes, and of bad rows, that the driver has made since the launch, by query;
+    those without bad rows are left out there.
     """
 
     out: dict[str, int] = field(default_factory=dict)
@@ -107,6 +109,11 @@ class FinalStage:
         self._mergers = {}
         self.counts = MergedCounts()
 
+    def note_bad(self, query: str, rows: int) -> None:
+        """Count bad rows of a query that its sink has refused."""
+        bad = {**self.counts.bad, query: self.counts.bad.get(query, 0) + rows}
+        self.counts = MergedCounts(self.counts.out, bad)
+
     def step(self, batch: CollectedBatch) -> None:
         """Merge the parts of a batch, and add the results to it.
 
@@ -134,6 +141,21 @@ class FinalStage:
             if bad:
                 counts.bad[name] = counts.bad.get(name, 0) + bad
         self.counts = counts
+
+    def answer(self, name: str) -> pa.Table:
+        """The answer of one of the queries, as of the last batch.
+
+        Raises:
+            StateError: it is none of these any more.
+        """
+        divided = self._queries.by_name.get(name)
+        if divided is None or name in self.aside:
+            why = f"is set aside ({self.aside[name]})" if name in self.aside else "was dropped"
+            raise StateError(f"query '{name}' {why}")
+        merger = self._mergers.get(name)
+        if merger is None:  # no shard has had a part
+            return divided.query.schema.empty_table()
+        return merger.merged.query.snapshot()
 
     def _merge(
         self,

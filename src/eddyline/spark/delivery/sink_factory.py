@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import logging
 import re
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -15,11 +20,19 @@ from eddyline.engine.query import Query
 from eddyline.errors import DataError, did_you_mean
 from eddyline.spark.formats.format_options import is_missing, package_of, sink_format
 from eddyline.spark.root_cause import root_cause
+from eddyline.spark.sinks.failure_policy import FailurePolicy, UnavailableError
 from eddyline.spark.sinks.output_routes import route_of
 from eddyline.spark.sinks.postgres.postgres_options import public_options
 from eddyline.spark.sinks.postgres.postgres_sink import PostgresSink
 from eddyline.spark.sinks.printing import print_omitted, print_rows
-from eddyline.spark.sinks.sink_bases import OF_QUERIES, Sink, SparkSink, Target
+from eddyline.spark.sinks.sink_bases import (
+    OF_QUERIES,
+    DiscardSink,
+    DriverSink,
+    Sink,
+    SparkSink,
+    Target,
+)
 from eddyline.spark.sinks.sinks import (
     OTHER_SINK,
     SINKS,
@@ -33,6 +46,7 @@ from eddyline.spark.sinks.sinks import (
 )
 from eddyline.spark.sources.format_check import check_sink
 from eddyline.spark.sources.sources import resolve_path
+from eddyline.spark.storage.directory import path_segment
 
 #: Sinks whose rows name their query if it is not the only one.
 _SHARABLE: Final = (SparkSink, PostgresSink)
@@ -43,6 +57,10 @@ _NOT_LOADED: Final = re.compile(
 )
 #: Kind and name of the packed batches of a shard's output.
 Key = tuple[str, str]
+#: The bad rows of all queries.
+BAD_ROWS_KEY: Final = ("bad", OF_QUERIES)
+_NAMED: Final = 3
+_log = logging.getLogger(__name__)
 
 
 class SinkBinding(NamedTuple):
@@ -51,6 +69,33 @@ class SinkBinding(NamedTuple):
     target: Target
     key: Key
     sink: Sink
+
+
+@dataclass
+class SinkUse:
+    """Who uses a sink, and what happens to rows that it does not take.
+
+    Attributes:
+        name: its format. place: a name for its files in the checkpoint, the same at each start.
+        labels: of its queries or side outputs.
+    """
+
+    name: str
+    place: str
+    policy: FailurePolicy
+    labels: list[str] = field(default_factory=list)
+
+    @property
+    def described(self) -> str:
+        """The first queries in words."""
+        more = len(self.labels) - _NAMED
+        shown = ", ".join(f"'{label}'" for label in self.labels[:_NAMED])
+        return f"{shown} and {more} more" if more > 0 else shown
+
+    @property
+    def segment(self) -> str:
+        """A name for its files that tells who uses it."""
+        return f"{path_segment(self.labels[0])}-{self.place}"
 
 
 class SinkFactory:
@@ -65,6 +110,7 @@ class SinkFactory:
 
     Attributes:
         by_key: sinks by key of the packed batches.
+        uses: by sink, who uses it; without sinks that discard rows.
     """
 
     def __init__(
@@ -76,6 +122,7 @@ class SinkFactory:
         memory: MemorySink | None = None,
     ) -> None:
         self.by_key: dict[Key, Sink] = {}
+        self.uses: dict[DriverSink | SparkSink, SinkUse] = {}
         self._spark = spark
         self._base = base
         printed = PrintSink(printer, print_omitted if printer is print_rows else _omit)
@@ -97,8 +144,11 @@ class SinkFactory:
             if isinstance(sink, _SHARABLE):
                 sink.shared |= sink.owner.name != query.name or _is_shared(query)
 
-    def open(self, query: Query) -> None:
+    def open(self, query: Query, *, again: bool = False) -> None:
         """Open the sink of a query that is added to the job, and prepare it.
+
+        Args:
+            again: the query was added before this start, so its sink may be unavailable.
 
         Raises:
             DataError: as of :meth:`open_first` and :meth:`prepare`; or the sink belongs to another
@@ -110,10 +160,26 @@ class SinkFactory:
                 "with the request: name an environment variable of the job in password_env"
             )
         sink = self._open(query)
-        if isinstance(sink, _SHARABLE) and not sink.shared:
-            self._share(sink, query)
-        if isinstance(sink, PostgresSink):
-            sink.prepare()
+        with self._closed_after_errors(query, sink):
+            if isinstance(sink, _SHARABLE) and not sink.shared:
+                self._share(sink, query)
+            if isinstance(sink, PostgresSink):
+                _prepare(sink, again=again)
+
+    @contextmanager
+    def _closed_after_errors(self, query: Query, sink: Sink) -> Iterator[None]:
+        """Forget that a query has a sink, if what follows fails."""
+        try:
+            yield
+        except Exception:
+            binding = self._bindings.pop(query.name.lower())
+            if isinstance(sink, PostgresSink):
+                sink.reads.pop(query.name)
+            if not isinstance(sink, DiscardSink):
+                self.uses[sink].labels.remove(query.name)
+            if all(other.key != binding.key for other in self._bindings.values()):
+                del self.by_key[binding.key]
+            raise
 
     def _share(self, sink: SparkSink | PostgresSink, query: Query) -> None:
         """Let an added query use a sink that is not shared so far."""
@@ -126,23 +192,28 @@ class SinkFactory:
                 "with the option shared = 'true'"
             )
 
-    def prepare(self) -> None:
+    def prepare(self, *, again: bool = False) -> None:
         """Prepare the tables of the sinks with which a job starts.
+
+        Args:
+            again: it has run before, so a database may be unavailable.
 
         Raises:
             DataError: a database cannot be reached, or a table does not fit. StateError: a table
                 has not what the job has written.
         """
         for sink in self._tables():
-            sink.prepare()
+            _prepare(sink, again=again)
 
-    def begin_again(self, streams: frozenset[str]) -> list[PostgresSink]:
-        """The windows over streams were emptied before the rows of the next batch.
-
-        Returns:
-            The sinks to which the batch has to be delivered even if it has no rows for them.
+    def emptied(self, streams: frozenset[str]) -> dict[DriverSink | SparkSink, list[str]]:
+        """The queries whose answers are empty if the windows over streams have been emptied, by
+        sink: it has to be told so, even in a batch without rows.
         """
-        return [sink for sink in self._tables() if sink.begin_again(streams)]
+        found: dict[DriverSink | SparkSink, list[str]] = {}
+        for sink in self._tables() if streams else ():
+            if queries := sink.readers(streams):
+                found[sink] = queries
+        return found
 
     def close(self) -> None:
         """Close connections; they are opened again when they are needed."""
@@ -160,7 +231,7 @@ class SinkFactory:
             DataError: an option is missing or wrong, or another target has the path.
         """
         self._check(target, options)
-        self._bind((target.kind, target.name), target, self._create(target, options))
+        self._bind((target.kind, target.name), target, self._create(target, options), options)
 
     def open_bad_rows(self, path: str) -> None:
         """Open the common sink of the bad rows of all queries.
@@ -171,7 +242,9 @@ class SinkFactory:
         target = Target("bad", OF_QUERIES, BAD_ROWS)
         sink = file_sink(self._spark, target, "parquet", {}, path)
         sink.shared = True
-        self.by_key["bad", OF_QUERIES] = sink
+        self.by_key[BAD_ROWS_KEY] = sink
+        policy = FailurePolicy("fail")  # where it is the batches would wait, too
+        self.uses[sink] = SinkUse(sink.format, "bad", policy, ["bad rows of queries"])
 
     def find(self, label: str) -> SinkBinding | None:
         """The binding of a query or side output; None if there is none of this name."""
@@ -179,8 +252,8 @@ class SinkFactory:
         kind, colon, name = label.partition(":")
         query = self._bindings.get(name.lower())
         if found is None and kind == "bad" and colon and query is not None:
-            key = ("bad", OF_QUERIES)
-            return SinkBinding(Target("bad", query.target.name, BAD_ROWS), key, self.by_key[key])
+            target = Target("bad", query.target.name, BAD_ROWS)
+            return SinkBinding(target, BAD_ROWS_KEY, self.by_key[BAD_ROWS_KEY])
         return found
 
     def labels(self) -> list[str]:
@@ -203,10 +276,24 @@ class SinkFactory:
                     "EMIT or GROUP BY; choose another table"
                 )
             sink.reads[query.name] = query.reads
-        self._bind(key, target, sink)
+        self._bind(key, target, sink, query.options)
         return sink
 
-    def _bind(self, key: Key, target: Target, sink: Sink) -> None:
+    def _bind(self, key: Key, target: Target, sink: Sink, options: Mapping[str, str]) -> None:
+        """Note that a target has a sink.
+
+        Raises:
+            DataError: others with this sink have other options for failures.
+        """
+        if not isinstance(sink, DiscardSink):
+            policy, place = FailurePolicy.of(target.label, options), _place(key, sink)
+            use = self.uses.setdefault(sink, SinkUse(sink_format(options), place, policy))
+            if use.policy != policy:
+                raise DataError(
+                    f"'{target.label}': {use.described} has the same sink, and another on_failure "
+                    "or max_waiting_bytes"
+                )
+            use.labels.append(target.label)
         self.by_key[key] = sink
         self._bindings[target.label.lower()] = SinkBinding(target, key, sink)
 
@@ -240,6 +327,20 @@ class SinkFactory:
         if SINKS.get(format_, OTHER_SINK).in_spark and format_ not in self._found:
             _check_format(self._spark, target, format_)
             self._found.add(format_)
+
+
+def _prepare(sink: PostgresSink, *, again: bool) -> None:
+    try:
+        sink.prepare()
+    except UnavailableError as e:
+        if not again:
+            raise
+        _log.warning("%s; the job goes on, and the results wait", e)
+
+
+def _place(key: Key, sink: Sink) -> str:
+    identity = ("path", sink.path) if isinstance(sink, FileSink) else key
+    return hashlib.blake2b(json.dumps(identity).encode(), digest_size=8).hexdigest()
 
 
 def _is_shared(query: Query) -> bool:

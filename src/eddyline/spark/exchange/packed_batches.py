@@ -89,15 +89,26 @@ class Arrivals:
 #: Shard to delivery. ``kind`` is 'changes' (name: the route), 'late' or 'bad' (name: the input),
 #: PARTS or PARTS_BEFORE (name: the query; changes of the parts of its groups, and those that there
 #: were before the first batch of a launch), TABLES (packed ``TableContents``, in pieces, that the
-#: driver has asked for), or 'progress' or 'stats' (name: the shard), whose blob is JSON. ``n``
-#: counts the rows in ``blob``.
+#: driver has asked for), ANSWERS (name: the question; the shard's part of an answer), or 'progress'
+#: or 'stats' (name: the shard), whose blob is JSON. ``n`` counts the rows in ``blob``.
 #: ``small``: whether the driver collects the blob with the reports.
 OUTPUT_SCHEMA: Final = (
     "shard BIGINT, kind STRING, name STRING, n BIGINT, small BOOLEAN, blob BINARY"
 )
+OUTPUT_ARROW: Final = pa.schema(
+    [
+        ("shard", pa.int64()),
+        ("kind", pa.string()),
+        ("name", pa.string()),
+        ("n", pa.int64()),
+        ("small", pa.bool_()),
+        ("blob", pa.binary()),
+    ]
+)
 PARTS: Final = "parts"
 PARTS_BEFORE: Final = "parts before"
 TABLES: Final = "tables"
+ANSWERS: Final = "answers"
 OUTPUT_COLUMNS: Final = ("shard", "kind", "name", "n", "small", "blob")
 #: Maximum size in bytes of the blobs of a batch that the driver takes with the reports, for all
 #: shards together.
@@ -142,12 +153,17 @@ def unpack(blob: bytes | Any) -> pa.Table:
     """The table packed by :func:`pack`, without a copy, from bytes or an Arrow buffer; or that of
     :func:`packed_file`.
     """
-    content = pa.py_buffer(blob)
-    if content.slice(0, len(_FILE)) == pa.py_buffer(_FILE):
-        with pa.OSFile(content.slice(len(_FILE)).to_pybytes().decode()) as file:
-            content = file.read_buffer()
-    with pa.ipc.open_stream(content) as reader:
+    with pa.ipc.open_stream(packed_content(blob)) as reader:
         return reader.read_all()
+
+
+def packed_content(blob: bytes | Any) -> pa.Buffer:
+    """The Arrow IPC stream of a packed table, from the file if the blob names one."""
+    content = pa.py_buffer(blob)
+    if content.slice(0, len(_FILE)) != pa.py_buffer(_FILE):
+        return content
+    with pa.OSFile(content.slice(len(_FILE)).to_pybytes().decode()) as file:
+        return file.read_buffer()
 
 
 def pieces(table: pa.Table, limit: int = BLOB_BYTES) -> Iterator[pa.Table]:

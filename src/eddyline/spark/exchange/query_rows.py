@@ -38,13 +38,14 @@ class QueryRows:
     Attributes:
         rows: n rows. names: the queries with rows.
         owner: int[n], index in ``names`` of each row's query.
+        is_named: whether the first column is the query.
     """
 
     def __init__(self, rows: pa.Table, names: list[str], owner: Array, *, named: bool) -> None:
         self.rows = rows
         self.names = names
         self.owner = owner
-        self._named = named  # whether the first column is the query
+        self.is_named = named
 
     @classmethod
     def of(cls, changes: pa.Table) -> QueryRows:
@@ -128,7 +129,7 @@ class QueryRows:
         return np.argsort(self.owner, kind="stable"), starts
 
     def _without_name(self) -> pa.Table:
-        return self.rows.remove_column(0) if self._named else self.rows
+        return self.rows.remove_column(0) if self.is_named else self.rows
 
 
 def concatenated(tables: Iterable[pa.Table]) -> pa.Table:

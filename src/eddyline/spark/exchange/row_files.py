@@ -17,6 +17,7 @@ The checkpoint must be a local or mounted directory. On other file systems there
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -36,6 +37,8 @@ LEAST_BYTES: Final = 256 << 10
 #: Maximum size of a write. For larger ones the kernel caches the file in pages so large that fresh
 #: ones can take as long as the batch.
 _WRITTEN_BYTES: Final = 256 << 10
+#: BATCH-ATTEMPT.
+_NAME: Final = re.compile(r"\d+-[0-9a-f]+")
 
 
 @dataclass(frozen=True)
@@ -138,8 +141,8 @@ class ShardFiles:
         Raises:
             StateError: tasks cannot read the file system of the checkpoint.
         """
-        self._require(reference)
         name, _, nbytes = reference.partition(" ")
+        self._require(name, reference)
         return RowFile(self.rows / name, int(nbytes))
 
     def delete_rows(self, before: int) -> None:
@@ -169,7 +172,7 @@ class ShardFiles:
         Raises:
             StateError: the file is missing or cannot be read.
         """
-        self._require(name)
+        self._require(name, name)
         try:
             return (self._state / name).read_bytes()
         except OSError as e:
@@ -178,6 +181,7 @@ class ShardFiles:
     def delete_state(self, names: Collection[str]) -> None:
         """Delete these parts of snapshots."""
         for name in names:
+            self._require(name, name)
             (self._state / name).unlink(missing_ok=True)
 
     def keep_state(self, names: Collection[str]) -> None:
@@ -199,11 +203,14 @@ class ShardFiles:
     def _state(self) -> Path:
         return self._place / "state" / str(self._shard)
 
-    def _require(self, name: str) -> None:
+    def _require(self, name: str, reference: str) -> None:
+        """Check that this is the name of a file of a shard, which is there."""
+        if not _NAME.fullmatch(name):
+            raise StateError(f"the state of a shard names the file '{name}', which is none of it")
         if not self.exist:
             raise StateError(
-                f"rows or state of a shard are in the file {name}: move the checkpoint back to a "
-                "local or mounted directory"
+                f"rows or state of a shard are in the file {reference}: move the checkpoint back "
+                "to a local or mounted directory"
             )
 
 

@@ -15,7 +15,10 @@ from eddyline.errors import DataError
 
 #: Options of streams and tables, and of queries, that are not for Spark.
 OF_SOURCES: Final = ("source", "updates")
-OF_SINKS: Final = ("sink", "shared")
+#: Of sinks: what happens to rows that are not taken, and how many bytes of them may wait.
+ON_FAILURE: Final = "on_failure"
+WAITING_BYTES: Final = "max_waiting_bytes"
+OF_SINKS: Final = ("sink", "shared", ON_FAILURE, WAITING_BYTES)
 
 
 @dataclass(frozen=True)

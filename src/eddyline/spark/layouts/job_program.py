@@ -14,6 +14,7 @@ from eddyline.spark.layouts.program_diff import require_same
 from eddyline.spark.script import QueryGroup, Script
 from eddyline.spark.storage.directory import Directory
 from eddyline.spark.storage.program_file import (
+    BAD_ROWS,
     SPARK_DIRECTORY,
     SavedLayout,
     SavedProgram,
@@ -74,7 +75,7 @@ class JobProgram:
             )
         if saved is None or (running is None and saved.shards != self.shards):
             write_program(checkpoint, program)
-            for place in (SPARK_DIRECTORY, "late", "bad"):
+            for place in (SPARK_DIRECTORY, "late", "bad", BAD_ROWS):
                 checkpoint.make(place)  # Eddyline creates them readable by the owner only
             saved = program
         self._saved = saved

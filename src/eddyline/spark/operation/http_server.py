@@ -1,4 +1,4 @@
-"""Health and metrics of a running job over HTTP."""
+"""Health and metrics of a running job, and answers of its queries, over HTTP."""
 
 from __future__ import annotations
 
@@ -6,18 +6,22 @@ import errno
 import hmac
 import ipaddress
 import logging
+import math
 import os
+import re
 import socket
 import threading
+from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
-from eddyline.errors import DataError, StateError
+from eddyline.errors import CatalogError, DataError, StateError
+from eddyline.spark.operation.answer_formats import accepted_format, format_named
 from eddyline.spark.operation.job_metrics import JobMetrics, WatchedJob
 from eddyline.spark.rate_limiter import RateLimiter
 
@@ -27,7 +31,13 @@ _MOST_REQUESTS: Final = 16
 _TIMEOUT_S: Final = 10.0
 _POLL_S: Final = 0.1
 _TEXT: Final = "text/plain; charset=utf-8"
-_PATHS: Final = "/healthz and /metrics"
+_PATHS: Final = "/healthz, /metrics and /queries/NAME/answer"
+_ANSWER: Final = re.compile(r"/queries/([^/]+)/answer")
+#: Requests for answers, which wait for a batch, at a time: others are for health and metrics.
+_MOST_ANSWERS: Final = 8
+#: How long a request for an answer waits: by default, and at most.
+_WAIT_S: Final = 30.0
+_LONGEST_WAIT_S: Final = 600.0
 
 _log = logging.getLogger(__name__)
 
@@ -57,6 +67,7 @@ class HttpServer:
         self._job: WatchedJob | None = None
         self._metrics = b""
         self._limiter = RateLimiter()
+        self._answers = threading.BoundedSemaphore(_MOST_ANSWERS)
         self._lock = threading.Lock()
         try:
             self._server = _Server(family, (host, port), self)
@@ -84,16 +95,29 @@ class HttpServer:
         self._server.server_close()
         self._thread.join()
 
-    def admits(self, authorization: str) -> bool:
-        """Whether a request with this header may be answered."""
+    def admits(self, authorization: str, host: str = "") -> bool:
+        """Whether a request with these headers may be answered. Without a token only one for a
+        loopback address is: a page of another site, whose name leads here, has its name as host.
+        """
         if self._token is None:
-            return True
+            return not host or _is_loopback(host)
         scheme, _, sent = authorization.partition(" ")
         is_equal = hmac.compare_digest(sent.strip().encode("latin-1"), self._token)
         return is_equal and scheme.lower() == "bearer"
 
-    def response(self, path: str) -> tuple[HTTPStatus, str, bytes]:
-        """The response to GET: status, content type and content."""
+    @property
+    def has_token(self) -> bool:
+        """Whether requests have to send a token."""
+        return self._token is not None
+
+    def response(self, target: str, accept: str = "") -> tuple[HTTPStatus, str, bytes]:
+        """The response to GET: status, content type and content.
+
+        Args:
+            target: path and query. accept: the header of this name.
+        """
+        parts = urlsplit(target)
+        path = parts.path
         if path == "/healthz":
             return self._health()
         if path == "/metrics":
@@ -101,6 +125,8 @@ class HttpServer:
             if job is None:
                 return _text(HTTPStatus.SERVICE_UNAVAILABLE, "the job is starting")
             return HTTPStatus.OK, CONTENT_TYPE_PLAIN_0_0_4, self._exposed(job)
+        if (matched := _ANSWER.fullmatch(path)) is not None:
+            return self._answer(unquote(matched[1]), parse_qs(parts.query), accept)
         return _text(HTTPStatus.NOT_FOUND, f"there is no '{path}', only {_PATHS}")
 
     def _health(self) -> tuple[HTTPStatus, str, bytes]:
@@ -110,7 +136,36 @@ class HttpServer:
             problem = f"the state of the job is unknown: {type(e).__name__}: {e}"
         if problem is not None:
             return _text(HTTPStatus.SERVICE_UNAVAILABLE, problem)
-        return _text(HTTPStatus.OK, "ok")
+        assert self._job is not None, "otherwise it is starting"
+        waiting = self._job.progress().undelivered.items()
+        return _text(HTTPStatus.OK, "\n".join(["ok", *(f"'{n}': {of.text}" for n, of in waiting)]))
+
+    def _answer(
+        self, query: str, parameters: Mapping[str, list[str]], accept: str
+    ) -> tuple[HTTPStatus, str, bytes]:
+        """The answer of a query."""
+        status, kind, problem = self._health()
+        if status != HTTPStatus.OK or self._job is None:
+            return status, kind, problem
+        if not self._answers.acquire(blocking=False):
+            return _text(
+                HTTPStatus.SERVICE_UNAVAILABLE, f"{_MOST_ANSWERS} answers are being made: ask again"
+            )
+        try:
+            wait_s = _seconds(parameters.get("timeout", [f"{_WAIT_S:g}"])[-1])
+            named = parameters.get("format")
+            form = accepted_format(accept) if named is None else format_named(named[-1])
+            return HTTPStatus.OK, form.media_type, form.encode(self._job.answer(query, wait_s))
+        except DataError as e:
+            return _text(HTTPStatus.NOT_ACCEPTABLE, str(e))
+        except CatalogError as e:
+            return _text(HTTPStatus.NOT_FOUND, str(e))
+        except StateError as e:
+            return _text(HTTPStatus.CONFLICT, str(e))
+        except TimeoutError as e:
+            return _text(HTTPStatus.GATEWAY_TIMEOUT, str(e))
+        finally:
+            self._answers.release()
 
     def _exposed(self, job: WatchedJob) -> bytes:
         """The metrics; those of the last request while making them takes too much of the time."""
@@ -180,12 +235,19 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, *, with_content: bool = True) -> None:
         answers = self.server.answers
         more: dict[str, str] = {}
-        if not answers.admits(self.headers.get("Authorization", "")):
+        admitted = answers.admits(
+            self.headers.get("Authorization", ""), self.headers.get("Host", "")
+        )
+        if not admitted and not answers.has_token:
+            text = "without a token only requests for a loopback address are answered"
+            status, kind, content = _text(HTTPStatus.FORBIDDEN, text)
+        elif not admitted:
             status, kind, content = _text(HTTPStatus.UNAUTHORIZED, "the token is missing or wrong")
             more["WWW-Authenticate"] = "Bearer"
         else:
             try:
-                status, kind, content = answers.response(urlsplit(self.path).path)
+                accept = self.headers.get("Accept", "")
+                status, kind, content = answers.response(self.path, accept)
             except Exception as e:
                 _log.warning("the request %s failed", self.path, exc_info=True)
                 text = f"{type(e).__name__}: {e}"
@@ -207,6 +269,32 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _text(status: HTTPStatus, text: str) -> tuple[HTTPStatus, str, bytes]:
     return status, _TEXT, f"{text}\n".encode()
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether the header ``Host`` names this machine only."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        if name == "localhost":
+            return True
+        return ipaddress.ip_address(name.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def _seconds(text: str) -> float:
+    """A time to wait.
+
+    Raises:
+        DataError: it is none.
+    """
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 < found <= _LONGEST_WAIT_S:
+        raise DataError(f"timeout = '{text}' is no number of seconds up to {_LONGEST_WAIT_S:g}")
+    return found
 
 
 def _resolved(address: str) -> tuple[int, str, int]:

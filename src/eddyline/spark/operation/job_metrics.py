@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any, Protocol
 
+import pyarrow as pa
 from prometheus_client.core import (
     CounterMetricFamily,
     GaugeMetricFamily,
@@ -46,6 +47,9 @@ class WatchedJob(Protocol):
 
     def stats(self) -> dict[str, dict[str, Any]]:
         """Metrics by query."""
+
+    def answer(self, name: str, timeout: float) -> pa.Table:
+        """The answer of a query."""
 
 
 class JobMetrics:
@@ -154,6 +158,7 @@ def _of_queries(
     yield _counter("query_rows_out", "Changes emitted.", out, "query")
     bad = {name: progress.bad.get(name, 0) for name in queries}
     yield _counter("query_bad_rows", "Rows for which the query has no value.", bad, "query")
+    yield from _of_undelivered(progress)
     known = {name: stats[name] for name in queries if name in stats}
     aside = {name for report in shards for name in report["aside"]}
     aside |= {name for name, of in known.items() if of.get("set_aside") is not None}
@@ -175,6 +180,24 @@ def _of_queries(
                 labels = {"query": name, "quantile": quantile}
                 latencies.add_sample(latencies.name, labels, of["latency"][key])
     yield latencies
+
+
+def _of_undelivered(progress: JobProgress) -> Iterator[Metric]:
+    """Of side outputs, too: their names as of ``Session.results``."""
+    waiting = progress.undelivered.items()
+    batches = {name: of.batches for name, of in waiting}
+    yield _gauge("query_undelivered_batches", "Batches that wait for a sink.", batches, "query")
+    sizes = {name: of.bytes for name, of in waiting}
+    text = "Size of what waits for the sink, of all queries that share it."
+    yield _gauge("query_undelivered_bytes", text, sizes, "query")
+    info = GaugeMetricFamily(
+        "eddyline_query_undelivered_info",
+        "Why results wait.",
+        labels=("query", "sink", "cause"),
+    )
+    for name, of in waiting:
+        info.add_metric((name, of.sink, of.cause), 1)
+    yield info
 
 
 def _of_shards(shards: Iterable[Mapping[str, Any]]) -> Iterator[Metric]:

@@ -3,8 +3,10 @@
 It is the directory ``mailbox`` of the checkpoint::
 
     status.json          status of the job: rewritten after batches and every 10 s
-    requests/ID.json     statements to execute; the job deletes the file before it executes them
+    requests/ID.json     statements to execute, or a query whose answer is wanted; the job deletes
+                         the file first
     responses/ID.json    the outcome; deleted by the client
+    responses/ID.arrow   the answer, written before the outcome; deleted by the client
     tails/ID/query.json  a client follows the results of this query
     tails/ID/N.arrow     first rows of batch N - 1, for that client, which deletes the file
 
@@ -21,7 +23,8 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -30,6 +33,7 @@ import pyarrow as pa
 from eddyline.errors import DataError, EddylineError, StateError
 from eddyline.spark.delivery.delivery import Delivery
 from eddyline.spark.exchange.packed_batches import pack
+from eddyline.spark.operation.answers import Answers
 from eddyline.spark.operation.progress_tracker import ProgressTracker
 from eddyline.spark.operation.running_queries import RunningQueries
 from eddyline.spark.rate_limiter import RateLimiter
@@ -53,6 +57,20 @@ _RESTARTED: Final = StateError("the job was restarted before it read the request
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """An answer that a client waits for.
+
+    Attributes:
+        patience_s: how long it does. until: the end of that, by the monotonic clock.
+    """
+
+    query: str
+    patience_s: float
+    until: float
+    answer: Future[pa.Table]
+
+
 class Mailbox:
     """Serves a job's mailbox in a thread of the driver, while the job runs.
 
@@ -62,6 +80,7 @@ class Mailbox:
     Args:
         directory: the mailbox; created if missing.
         queries: executes statements. tracker: progress of the job. delivery: rows for tails.
+        answers: of queries.
     """
 
     def __init__(
@@ -70,15 +89,18 @@ class Mailbox:
         queries: RunningQueries,
         tracker: ProgressTracker,
         delivery: Delivery,
+        answers: Answers,
     ) -> None:
         self._directory = directory
         self._queries = queries
         self._tracker = tracker
         self._delivery = delivery
+        self._answers = answers
         self._started = _now()
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
         self._unsent: dict[str, Mapping[str, Any]] = {}  # responses by file name
+        self._wanted: dict[str, _Wanted] = {}  # by file name of the request
         self._tails: dict[str, str] = {}  # the query by id
         self._limiter = RateLimiter()
         self._problem: str | None = None
@@ -139,7 +161,8 @@ class Mailbox:
         if not at_once and state == "running" and not self._limiter.due:
             return
         queries = tuple(self._queries.queries)
-        content = (state, self._tracker.progress().batch_id, queries, self._problem)
+        progress = self._tracker.progress()
+        content = (state, progress.batch_id, progress.undelivered, queries, self._problem)
         if content == self._written and time.monotonic() - self._written_at < HEARTBEAT_S:
             return
         with self._limiter.measured():
@@ -180,9 +203,12 @@ class Mailbox:
                 content = e
             # A request that cannot be deleted has been withdrawn.
             if content is not None and self._directory.delete(f"requests/{name}"):
-                self._unsent[name] = (
-                    _response([], refuse) if refuse is not None else self._executed(content)
-                )
+                if refuse is not None:
+                    self._unsent[name] = _response([], refuse)
+                elif (outcome := self._executed(name, content)) is not None:
+                    self._unsent[name] = outcome
+        for name in list(self._wanted):
+            self._look_for_answer(name, refuse)
         if self._unsent and refuse is None:  # the status includes the change before the response
             self._attempted(lambda: self._write_status(at_once=True))
         for name in list(self._unsent):  # after an error it is retried at the next poll
@@ -190,13 +216,19 @@ class Mailbox:
             self._directory.replace(f"responses/{name}", response.encode())
             del self._unsent[name]
 
-    def _executed(self, request: bytes | EddylineError) -> Mapping[str, Any]:
-        """Execute a request. The response: names of its executed statements, and the error."""
+    def _executed(self, name: str, request: bytes | EddylineError) -> Mapping[str, Any] | None:
+        """Execute a request. The response: names of its executed statements, and the error; None:
+        it comes later.
+        """
         done: list[str] = []
         try:
             if isinstance(request, EddylineError):
                 raise request
-            for statement, _ in self._queries.run(_sql_of(request)):
+            fields = _fields(request)
+            if "answer" in fields:
+                self._wanted[name] = self._want(fields)
+                return None
+            for statement, _ in self._queries.run(_sql_of(fields)):
                 assert isinstance(statement, CreateQuery | Drop | ResetWatermark)
                 done.append(statement.name)
                 self._attempted(self._write_status)  # a request may have thousands of statements
@@ -205,6 +237,39 @@ class Mailbox:
                 _log.exception("a request in %s failed", self._directory.path)
             return _response(done, e)
         return _response(done)
+
+    def _want(self, fields: Mapping[str, Any]) -> _Wanted:
+        query, patience_s = fields["answer"], fields.get("patience_s")
+        if not isinstance(query, str) or not isinstance(patience_s, int | float):
+            raise DataError("the request has no query as 'answer', or no number as 'patience_s'")
+        until = time.monotonic() + patience_s
+        return _Wanted(query, patience_s, until, self._answers.ask(query))
+
+    def _look_for_answer(self, name: str, refuse: StateError | None) -> None:
+        """Respond to a request, if its answer has come or will not come in time.
+
+        Args:
+            refuse: with this error.
+        """
+        wanted = self._wanted[name]
+        if not wanted.answer.done():
+            error = refuse
+            if error is None and not time.monotonic() <= wanted.until:  # NaN is over
+                error = StateError(
+                    f"the job has not answered for query '{wanted.query}' within "
+                    f"{wanted.patience_s:g} s: its batches take longer, or it is being restarted"
+                )
+            if error is not None and wanted.answer.cancel():
+                self._unsent[name] = _response([], error)
+                del self._wanted[name]
+            return
+        try:
+            content = pack(wanted.answer.result())
+            self._directory.replace(f"responses/{name.removesuffix('.json')}.arrow", content)
+            self._unsent[name] = _response([wanted.query])
+        except Exception as e:
+            self._unsent[name] = _response([], e)
+        del self._wanted[name]
 
     # -- tails ---------------------------------------------------------------------------------
 
@@ -256,13 +321,13 @@ class Mailbox:
             _log.warning("rows of a batch are not written to %s", directory, exc_info=True)
 
 
-def _sql_of(request: bytes) -> str:
+def _sql_of(fields: Mapping[str, Any]) -> str:
     """The statements of a request.
 
     Raises:
         DataError: it is not a request.
     """
-    sql = _fields(request).get("sql")
+    sql = fields.get("sql")
     if not isinstance(sql, str):
         raise DataError("the request is not a JSON object with the text of statements as 'sql'")
     return sql

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from eddyline.spark.delivery.final_stage import MergedCounts
+from eddyline.spark.delivery.undelivered import Undelivered
 from eddyline.spark.operation.delivery_times import DeliveryTimes
 
 _RATE_WINDOW_S: Final = 10.0
@@ -38,6 +39,7 @@ class JobProgress:
             ``EngineOptions``.
         received: by group and layout, for each cell the rows that it has received, copies included.
         split_keys: see :meth:`KeySplits.shown`.
+        undelivered: by query or side output, the results that wait for a sink that fails.
         delivery: times of the batches since this start.
     """
 
@@ -54,6 +56,7 @@ class JobProgress:
     received: Mapping[str, Sequence[int]] = field(default_factory=dict)
     split_keys: Sequence[Mapping[str, Any]] = ()
     delivery: DeliveryTimes = field(default_factory=DeliveryTimes)
+    undelivered: Mapping[str, Undelivered] = field(default_factory=dict)
 
 
 class ProgressTracker:
@@ -61,14 +64,18 @@ class ProgressTracker:
 
     Args:
         groups: by shard, the streams of its group, which have one watermark; it may grow.
-        merged: what the final stage has made.
+        merged: what the final stage has made. undelivered: what waits for sinks.
     """
 
     def __init__(
-        self, groups: Mapping[int, str], merged: Callable[[], MergedCounts] = MergedCounts
+        self,
+        groups: Mapping[int, str],
+        merged: Callable[[], MergedCounts] = MergedCounts,
+        undelivered: Callable[[], Mapping[str, Undelivered]] = dict,
     ) -> None:
         self._groups = groups
         self._merged = merged
+        self._undelivered = undelivered
         self._shards: dict[int, dict[str, Any]] = {}
         self._query_stats: dict[str, bytes] = {}  # JSON by shard, parsed when read
         self._out: dict[int, dict[str, int]] = {}
@@ -130,6 +137,7 @@ class ProgressTracker:
                 self._cells(),
                 self._split_keys,
                 self._delivery,
+                self._undelivered(),
             )
 
     def shards(self) -> list[dict[str, Any]]:
@@ -155,8 +163,9 @@ class ProgressTracker:
         found = {name: _of_all(metrics) for name, metrics in by_query.items()}
         merged = self._merged()
         for name in found.keys() & merged.out.keys():  # what its shards have made are parts
-            bad = found[name]["bad"] + merged.bad.get(name, 0)
-            found[name] |= {"rows_out": merged.out[name], "bad": bad}
+            found[name] |= {"rows_out": merged.out[name]}
+        for name in found.keys() & merged.bad.keys():
+            found[name] |= {"bad": found[name]["bad"] + merged.bad[name]}
         return found
 
     def _count(self, shard: int, new: dict[str, int], totals: dict[str, int] | None) -> None:

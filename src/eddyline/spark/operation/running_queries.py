@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Final
+from typing import Final, Protocol
 
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.query import Query
@@ -53,6 +53,13 @@ _log = logging.getLogger(__name__)
 Creation = Callable[[ScriptDelta], Query]
 
 
+class OpenSink(Protocol):
+    """See :meth:`SinkFactory.open`."""
+
+    def __call__(self, query: Query, *, again: bool) -> None:
+        """Open the sink of a query."""
+
+
 class RunningQueries:
     """Adds and drops queries of a job. Replays the additions and drops of earlier sessions.
 
@@ -60,7 +67,7 @@ class RunningQueries:
         script: the script with which the job was started; it is not changed, and later changes of
             it have no effect here.
         layouts: of the job; those that were added in earlier sessions are added again.
-        open_sink: creates the sink of an added query.
+        open_sink: creates the sink of an added query; ``again``: that was added before the start.
         began: time of the job's first start, in ISO 8601.
         shed_streams: streams of which rows are dropped where they are read.
         is_active: whether the job runs, or is going to.
@@ -74,7 +81,7 @@ class RunningQueries:
         script: Script,
         layouts: JobLayouts,
         control: ControlStream,
-        open_sink: Callable[[Query], None],
+        open_sink: OpenSink,
         began: str,
         shed_streams: Collection[str] = (),
         is_active: Callable[[], bool] = lambda: True,
@@ -110,6 +117,21 @@ class RunningQueries:
     def since(self, name: str) -> str:
         """When a query was added, in ISO 8601."""
         return self._since[name]
+
+    def shards_of(self, name: str) -> tuple[Query, Sequence[int], Sequence[int]]:
+        """A query, the shards that run it, and all shards of its group.
+
+        Raises:
+            CatalogError: there is no such query.
+        """
+        with self._lock:
+            queries = self.queries
+            query = queries.get(name)
+            if query is None:
+                known = did_you_mean(name, queries)
+                raise CatalogError(f"there is no query '{name}'; {known}")
+            layout = self._requests.layout_of[query.name]
+            return query, layout.ids, self._layouts.shards(layout.group)
 
     def layout_of(self, name: str) -> LayoutShards:
         """The layout that a query runs in."""
@@ -230,7 +252,7 @@ class RunningQueries:
                 over; None: the job has the layout.
         """
         name, requests = query.name, self._requests
-        self._open_sink(query)  # before the first result can be delivered
+        self._open_sink(query, again=False)  # before the first result can be delivered
         requests.layout_of[name] = layout
         if in_parts := is_in_parts(layout.layout, planned):
             self.divided.add(query, layout.ids)
@@ -356,7 +378,7 @@ class RunningQueries:
             match statement:
                 case CreateQuery():
                     query = self._script.run(statement)
-                    self._open_sink(query)
+                    self._open_sink(query, again=True)
                     group, planned = self._group_of(query), self._script.planned(query)
                     of = self._layouts.again(sent.layout, group, query.name, planned)
                     self._requests.layout_of[query.name] = of

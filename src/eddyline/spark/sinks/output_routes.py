@@ -14,12 +14,12 @@ from weakref import WeakKeyDictionary
 
 from eddyline.engine.query import Query
 from eddyline.spark.exchange.query_rows import OutputRoute
-from eddyline.spark.formats.format_options import sink_format
+from eddyline.spark.formats.format_options import ON_FAILURE, WAITING_BYTES, sink_format
 from eddyline.spark.sinks.postgres.postgres_options import public_options
 from eddyline.spark.sinks.sinks import OTHER_SINK, SINKS
 
 #: Options of a query that do not affect its route.
-PER_QUERY: Final = ("rows", "shared")
+PER_QUERY: Final = ("rows", "shared", ON_FAILURE, WAITING_BYTES)
 
 
 def route_of(query: Query) -> OutputRoute:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -40,15 +40,36 @@ class Target:
 
 
 class DriverSink(ABC):
-    """A sink that receives rows in the driver."""
+    """A sink that receives rows in the driver.
+
+    Attributes:
+        waits: whether batches can wait for it; otherwise an error of it is one of the job.
+        has_rules: whether it may refuse some rows.
+    """
+
+    waits: ClassVar[bool] = True
+    has_rules: ClassVar[bool] = False
 
     @abstractmethod
-    def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
+    def deliver(
+        self,
+        batch_id: int,
+        parts: Sequence[QueryRows],
+        counts: Mapping[str, int],
+        emptied: Sequence[str] = (),
+    ) -> None:
         """Take the rows of a batch.
 
         Args:
             parts: rows by target label. counts: number of rows by label; ``parts`` may have fewer.
+            emptied: queries whose answers have become empty before these rows.
         """
+
+    def refused(self, parts: Sequence[QueryRows]) -> Iterator[tuple[str, pa.Table]]:
+        """By query, the rows that it cannot have, as bad rows of the query; it passes over them
+        when they are delivered.
+        """
+        return iter(())
 
 
 @dataclass(eq=False)

@@ -48,11 +48,18 @@ class PrintSink(DriverSink):
         rows: maximum number of printed rows by target label.
     """
 
+    waits = False
     printer: Printer
     omitted: OmittedPrinter
     rows: dict[str, int] = field(default_factory=dict)
 
-    def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
+    def deliver(
+        self,
+        batch_id: int,
+        parts: Sequence[QueryRows],
+        counts: Mapping[str, int],
+        emptied: Sequence[str] = (),
+    ) -> None:
         """Print rows of the first targets."""
         by_label: dict[str, list[QueryRows]] = {}
         for part in parts:
@@ -71,9 +78,16 @@ class PrintSink(DriverSink):
 class MemorySink(DriverSink):
     """Keeps all rows in the driver, by batch: a repeated batch replaces itself."""
 
+    waits = False
     batches: dict[int, list[QueryRows]] = field(default_factory=dict)
 
-    def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
+    def deliver(
+        self,
+        batch_id: int,
+        parts: Sequence[QueryRows],
+        counts: Mapping[str, int],
+        emptied: Sequence[str] = (),
+    ) -> None:
         self.batches[batch_id] = list(parts)
 
     def table(self, target: Target) -> pa.Table:

@@ -17,16 +17,19 @@ from eddyline.errors import did_you_mean
 from eddyline.spark.formats.format_options import (
     OF_SINKS,
     OF_SOURCES,
+    ON_FAILURE,
     PARSERS,
     RECORD_FORMAT,
     RECORDS,
     SOURCES,
+    WAITING_BYTES,
     Format,
     OptionError,
     record_format,
     sink_format,
     source_format,
 )
+from eddyline.spark.sinks.failure_policy import FailurePolicy
 from eddyline.spark.sinks.sinks import SINKS
 from eddyline.sql.definitions import SIDE_PREFIXES
 from eddyline.sql.statements import of_column
@@ -209,10 +212,12 @@ def check_sink(what: str, options: Mapping[str, str], *, of_query: bool) -> list
     _reject_misspelled_format("sink", f"'{what}'", format_, SINKS)
     known = SINKS.get(format_)
     if known is not None:
-        own = OF_SINKS if of_query and known.sharable else ("sink",)
+        of_side = ("sink", ON_FAILURE, WAITING_BYTES)
+        own = (OF_SINKS if of_query else of_side) if known.sharable else ("sink",)
         subject = f"'{what}': the sink '{format_}'"
         _check_options(subject, options, known.options, own, own, "sink")
         known.check(what, options)
+    FailurePolicy.of(what, options)
     shared = options.get("shared", "true")
     if of_query and shared.lower() not in ("true", "false"):
         raise OptionError(

@@ -25,19 +25,21 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from eddyline.errors import SqlError, StateError
-from eddyline.spark.storage.control_compaction import is_folded, request_files
+from eddyline.spark.storage.control_compaction import is_folded, is_question, request_files
 from eddyline.spark.storage.directory import Directory
 
 DIRECTORY: Final = "control"
 
 #: Name of a request that is the record of a layout, and says nothing to its shard.
 LAYOUT: Final = "layout"
+#: Name of a request for a part of an answer. It changes nothing, and its file is deleted.
+ASK: Final = "ask"
 
-#: sql-GROUP-NUMBER-ID.json, with a line for each shard of the group, and end-ID.json.
+#: sql-GROUP-NUMBER-ID.json, with a line for each shard of the group, end-ID.json and ask-ID.json.
 _STATEMENT_FILE: Final = re.compile(r"sql-(\d+)-(\d+)-[0-9a-f]{32}\.json")
 _END_FILE: Final = re.compile(r"end-[0-9a-f]{32}\.json")
 #: The same for Spark, as a glob pattern.
-_FILES: Final = "{sql-*-*-*,end-*}.json"
+_FILES: Final = "{sql-*-*-*,end-*,ask-*}.json"
 _SCHEMA: Final = "shard BIGINT, name STRING, text STRING, number BIGINT, digest STRING"
 
 _log = logging.getLogger(__name__)
@@ -50,9 +52,9 @@ class Request:
     Attributes:
         name: 'sql' (execute the statement ``text``, which may also be an :func:`aside_note`, a
             :func:`reads_note`, a :func:`hand_over_note` or a :func:`cores_note`), 'end' (the input
-            has ended; ``text`` is the event time in us by which to advance after the last row), or
+            has ended; ``text`` is the event time in us by which to advance after the last row),
             LAYOUT (``text`` is the record of the layout that begins for the statement of the same
-            number).
+            number), or ASK (``text`` is a :class:`Question`).
         number: of the statement for the group of shards, from 1; 0 for other requests.
         at: when it was sent, in ISO 8601.
     """
@@ -188,9 +190,44 @@ class ControlStream:
         """
         self._write("end", [Request(shard, "end", str(us)) for shard, us in drain_us.items()])
 
+    def ask(self, question: str, texts: Mapping[int, str]) -> None:
+        """Ask shards something, with one of the next batches.
+
+        Args:
+            question: its id, a UUID in hexadecimal digits. texts: by shard.
+        """
+        lines = [Request(shard, ASK, text).line() for shard, text in texts.items()]
+        self._directory.write(f"ask-{question}.json", "\n".join(lines).encode())
+
+    def forget(self, question: str) -> None:
+        """Delete a question, which no batch reads again."""
+        self._directory.delete(f"ask-{question}.json")
+
     def _write(self, name: str, requests: list[Request]) -> None:
         lines = "\n".join(request.line() for request in requests)
         self._directory.write(f"{name}-{uuid.uuid4().hex}.json", lines.encode())
+
+
+@dataclass(frozen=True)
+class Question:
+    """Asks a shard for its part of an answer.
+
+    Attributes:
+        id: of the question. query: None: the shard has no part, but only runs in the same batch as
+            the others of its group.
+    """
+
+    id: str
+    query: str | None
+
+    def text(self) -> str:
+        """For :meth:`read`."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def read(cls, text: str) -> Question:
+        """The question of a request."""
+        return cls(**json.loads(text))
 
 
 def aside_note(query: str, cause: str) -> str:
@@ -283,7 +320,7 @@ def _read_all(directory: Directory) -> list[tuple[tuple[int, int], list[Request]
 def foreign_files(directory: Directory) -> list[str]:
     """The names of files that were not written by a job."""
     known = (_STATEMENT_FILE, _END_FILE)
-    names = [name for name in directory.names() if not is_folded(name)]
+    names = [n for n in directory.names() if not is_folded(n) and not is_question(n)]
     return [n for n in names if not any(form.fullmatch(n) for form in known)]
 
 

@@ -26,6 +26,7 @@ from eddyline.spark.storage.directory import Directory
 #: Fewer files are left as they are.
 LEAST_FILES: Final = 20
 _FOLDED: Final = re.compile(r"read-[0-9a-f]{32}\.json")
+_QUESTION: Final = re.compile(r"ask-[0-9a-f]{32}\.json")
 _LOG_FILE: Final = re.compile(r"\d+(\.compact)?")
 _LOG_VERSION: Final = "v1"
 #: Lines of an entry of ``offsets`` before those of the sources: the version, and the settings.
@@ -35,6 +36,11 @@ _FIRST_LINES: Final = 2
 def is_folded(name: str) -> bool:
     """Whether this is the name of a file that holds others."""
     return _FOLDED.fullmatch(name) is not None
+
+
+def is_question(name: str) -> bool:
+    """Whether this is the name of a file that asks for an answer, and is deleted after it."""
+    return _QUESTION.fullmatch(name) is not None
 
 
 def folded_files(directory: Directory) -> dict[str, bytes]:
@@ -87,7 +93,8 @@ def request_files(directory: Directory, form: re.Pattern[str]) -> dict[str, byte
 
 
 def fold_read_files(directory: Directory, spark: Directory, source: int = -1) -> list[str]:
-    """Fold the files that no batch reads again; returns their names.
+    """Fold the files that no batch reads again, and delete questions; returns the names of those
+    that are folded.
 
     A failure at any point loses nothing: a file may then be there twice, with the same content.
 
@@ -100,9 +107,17 @@ def fold_read_files(directory: Directory, spark: Directory, source: int = -1) ->
         StateError: the file system fails.
     """
     names = directory.names()
-    if sum(not is_folded(name) for name in names) < LEAST_FILES:
+    questions = list(filter(is_question, names))
+    names = [name for name in names if not is_question(name)]
+    are_many = sum(not is_folded(name) for name in names) >= LEAST_FILES
+    if not are_many and not questions:
         return []
     read = _files_of_earlier_batches(spark, source)
+    for name in questions:
+        if name in read:
+            directory.delete(name)
+    if not are_many:
+        return []
     done = [name for name in names if name in read]
     if not done:
         return []

@@ -16,6 +16,8 @@ from eddyline.sql.statements import ObjectKind
 NAME: Final = "program.json"
 #: Directory of Spark's part of the checkpoint.
 SPARK_DIRECTORY: Final = "spark"
+#: Where the bad rows of queries are.
+BAD_ROWS: Final = "bad_rows_of_queries"
 #: Version of the files of a checkpoint.
 FORMAT: Final = 10
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
+from eddyline.errors import EddylineError
 from eddyline.spark.exchange.packed_batches import (
+    ANSWERS,
     BLOB_BYTES,
     OUTPUT_COLUMNS,
     PARTS,
@@ -24,11 +27,14 @@ from eddyline.spark.exchange.query_rows import OutputRoute, concatenated, with_q
 from eddyline.spark.exchange.row_files import WrittenFiles
 from eddyline.spark.layouts.shard_program import ShardSpec
 from eddyline.spark.sinks.sink_bases import OF_QUERIES
+from eddyline.spark.storage.control import Question
 from eddyline.spark.workers.durable import CommitRecord
 from eddyline.spark.workers.shard_engine import StepOutput, counted
 
 #: As of ``OUTPUT_COLUMNS``.
 _Row = tuple[int, str, str, int, bool, bytes]
+
+_log = logging.getLogger(__name__)
 
 
 class ShardOutput:
@@ -60,6 +66,7 @@ class ShardOutput:
         self._small_bytes = small_bytes  # what is left of it
         self._large: list[tuple[str, str]] = []
         self._small: list[_Row] = []
+        self._answered: dict[str, str | None] = {}  # by question, the error
         self._late = {n: [o.late[n] for o in outputs if n in o.late] for n in spec.reports}
         self._bad = {n: [o.bad[n] for o in outputs if n in o.bad] for n in spec.reports}
         queries = {name: None for o in outputs for name in o.bad if name in routes}
@@ -78,6 +85,29 @@ class ShardOutput:
         for start in range(0, len(content or b""), BLOB_BYTES):
             assert content is not None, "it has bytes"
             self._small.append(self._row(TABLES, "", 0, content[start : start + BLOB_BYTES]))
+
+    def add_answers(self, questions: Iterable[Question], answer: Callable[[str], pa.Table]) -> None:
+        """The parts of answers that this shard has; errors are reported.
+
+        Args:
+            answer: of a query.
+        """
+        for question in questions:
+            self._answered[question.id] = None
+            if question.query is None:
+                continue
+            try:
+                rows = answer(question.query)
+            except EddylineError as e:
+                self._answered[question.id] = str(e)
+                continue
+            except Exception as e:  # which must not end the job
+                _log.exception("the answer of query '%s' failed", question.query)
+                self._answered[question.id] = f"{type(e).__name__}: {e}"
+                continue
+            if rows.num_rows:
+                for piece, blob in self._blobs(rows):
+                    self._small.append(self._row(ANSWERS, question.id, piece.num_rows, blob))
 
     def _add_parts(self, kind: str, name: str, table: pa.Table) -> None:
         """The driver merges parts, so it takes them all."""
@@ -136,6 +166,8 @@ class ShardOutput:
             "seconds": {name: round(s, 6) for name, s in seconds.items()},
             **more,
         }
+        if self._answered:
+            report["answered"] = self._answered
         shard = self._spec.shard
         rows = [*self._small, self._row("progress", "", 1, json.dumps(report).encode())]
         rows += [self._row("stats", str(shard), 1, text) for text in stats]

@@ -170,6 +170,7 @@ class ShardBatch:
         )
         output.add_parts_before(before)
         output.add_tables(engine.handed_over())
+        output.add_answers(received.questions, engine.answer)
         yield from output.frames()
         watch.lap("hand over")
 

@@ -16,6 +16,7 @@ from eddyline.engine.checkpoint.segments import Segments
 from eddyline.engine.engine import Engine
 from eddyline.engine.ingest.table_changes import INSTANT, OPERATION
 from eddyline.engine.ingest.table_contents import TableContents
+from eddyline.errors import StateError
 from eddyline.spark.exchange.query_rows import QueryRows
 from eddyline.spark.gc_control import gc_paused
 from eddyline.spark.sinks.output_routes import OutputRoutes
@@ -27,6 +28,8 @@ from eddyline.sql.statements import ResetWatermark
 from eddyline.types import END_OF_TIME, FIRST_INSTANT, TIMESTAMP
 
 _LENGTH_BYTES: Final = 8
+#: Maximum size of what a shard answers.
+_MOST_ANSWER_BYTES: Final = 128 << 20
 
 
 @dataclass(frozen=True)
@@ -160,6 +163,25 @@ class ShardEngine:
         divided = (q for q in self.engine.parts.queries.queries.values() if q.in_parts)
         answers = {q.name: q.snapshot() for q in divided} if now >= FIRST_INSTANT else {}
         return {name: _as_changes(rows, now) for name, rows in answers.items() if rows.num_rows}
+
+    def answer(self, name: str) -> pa.Table:
+        """The rows of a query's answer that this shard has.
+
+        Raises:
+            StateError: it has no such query now, or the query is set aside; or there are too many
+                rows.
+        """
+        query = self.engine.parts.queries.known.get(name)
+        if query is None or query.in_parts:  # the driver merges parts, until it is set aside
+            raise StateError(f"query '{name}' is being added, dropped or set aside: ask again")
+        has_begun = self.engine.clock >= FIRST_INSTANT
+        rows = query.snapshot() if has_begun else query.schema.empty_table()
+        if rows.nbytes > _MOST_ANSWER_BYTES:
+            raise StateError(
+                f"the answer of query '{name}' is too large: {rows.nbytes / 1e6:,.0f} MB in one "
+                f"shard, at most {_MOST_ANSWER_BYTES / 1e6:,.0f} MB are possible; use a sink"
+            )
+        return rows
 
     @property
     def aside(self) -> dict[str, str]:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from eddyline.spark.exchange.packed_batches import Arrivals
 from eddyline.spark.exchange.row_files import RowFile, ShardFiles
-from eddyline.spark.storage.control import note_of
+from eddyline.spark.storage.control import ASK, Question, note_of
 from eddyline.spark.workers.batch_log import Blob
 from eddyline.spark.workers.durable import CommitRecord, EngineBatch
 from eddyline.sql.parser import parse
@@ -30,6 +30,7 @@ class ShardInput:
         drain_us: at the end of the input, event time by which to advance after the last row.
         now_us, number: wall clock of the batch, and its number in Spark's log.
         keys: the counts of frequent keys of each task of ingest; see ``KeyCounts``.
+        questions: which the shard answers after the batch.
     """
 
     rows: tuple[tuple[str, Blob | RowFile], ...]
@@ -40,6 +41,7 @@ class ShardInput:
     now_us: int = 0
     keys: tuple[Any, ...] = ()
     number: int = 0
+    questions: tuple[Question, ...] = ()
 
     @classmethod
     def read(
@@ -85,6 +87,7 @@ class ShardInput:
             now_us=now_us,
             keys=tuple(json.loads(bytes(row.blob)) for row in packed if row.kind == "keys"),
             number=number,
+            questions=tuple(Question.read(text) for name, _, text in control if name == ASK),
         )
 
 

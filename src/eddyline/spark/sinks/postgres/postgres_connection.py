@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
@@ -30,6 +31,8 @@ class Database:
     def __init__(self, options: PostgresOptions) -> None:
         self._options = options
         self._connection: Connection | None = None
+        self._failure: psycopg.OperationalError | None = None  # of the last connection
+        self._next = 0.0
         self._lock = threading.Lock()
 
     def run(self, work: Callable[[Cursor], T]) -> T:
@@ -60,9 +63,27 @@ class Database:
 
     def _transaction(self, work: Callable[[Cursor], T]) -> T:
         if self._connection is None:
-            self._connection = self._connect()
+            self._connection = self._connected()
         with self._connection.transaction(), self._connection.cursor() as cursor:
             return work(cursor)
+
+    def _connected(self) -> Connection:
+        """A new connection; after one that failed none is tried for as long as that took, because
+        thousands of tables may be in the database.
+
+        Raises:
+            psycopg.OperationalError: the server cannot be reached.
+        """
+        began = time.monotonic()
+        if self._failure is not None and began < self._next:
+            raise self._failure
+        self._failure = None
+        try:
+            return self._connect()
+        except psycopg.OperationalError as e:
+            now = time.monotonic()
+            self._failure, self._next = e, now + (now - began)
+            raise
 
     def _connect(self) -> Connection:
         given: dict[str, Any] = {**conninfo_to_dict(self._options.url), **self._options.connection}

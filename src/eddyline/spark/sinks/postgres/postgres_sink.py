@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from eddyline.errors import DataError
 from eddyline.extras import extras_named
 from eddyline.spark.exchange.query_rows import QueryRows, decoded_query
 from eddyline.spark.sinks.postgres.postgres_options import PostgresOptions, resolved
+from eddyline.spark.sinks.postgres.postgres_texts import as_bad_rows, refused_texts
 from eddyline.spark.sinks.sink_bases import DriverSink, Target
 
 if TYPE_CHECKING:
@@ -37,35 +38,43 @@ class PostgresSink(DriverSink):
     table: PostgresTable
     shared: bool = False
     reads: dict[str, frozenset[str]] = field(default_factory=dict)
-    _emptied: list[str] = field(default_factory=list)
-    _is_ready: bool = False
 
     def prepare(self) -> None:
         """Create or check the table; see :meth:`PostgresTable.prepare`."""
         self.table.prepare(shared=self.shared)
-        self._is_ready = True
 
-    def begin_again(self, streams: frozenset[str]) -> bool:
-        """The windows over streams were emptied before the rows of the next batch.
+    def readers(self, streams: frozenset[str]) -> list[str]:
+        """The queries that read one of some streams."""
+        return [name for name, read in self.reads.items() if read & streams]
 
-        Returns:
-            Whether the batch has to be delivered even if it has no rows.
-        """
-        if not self._is_ready:  # the query could not be added
-            return False
-        self._emptied = [name for name, read in self.reads.items() if read & streams]
-        return bool(self._emptied)
+    has_rules = True
 
-    def deliver(self, batch_id: int, parts: Sequence[QueryRows], counts: Mapping[str, int]) -> None:
+    def refused(self, parts: Sequence[QueryRows]) -> Iterator[tuple[str, pa.Table]]:
+        """Rows with a text that PostgreSQL cannot store."""
+        for part in parts:
+            if not refused_texts(part.rows):
+                continue
+            for name, rows in part.each():
+                if refused := refused_texts(rows):
+                    yield name, as_bad_rows(rows, refused)
+
+    def deliver(
+        self,
+        batch_id: int,
+        parts: Sequence[QueryRows],
+        counts: Mapping[str, int],
+        emptied: Sequence[str] = (),
+    ) -> None:
         """Write the rows of a batch; those of a repeated batch are written already."""
+        self.prepare()  # if the database was unavailable at the start
         schema = self.owner.schema
         if self.shared:
             schema = pa.schema([pa.field(QUERY_COLUMN, pa.string()), *schema])
             rows = [decoded_query(part.rows) for part in parts]
         else:
             rows = [part.only(name) for part in parts for name in part.names]
-        tables = [table.cast(schema) for table in rows]
-        self.table.write(batch_id, pa.concat_tables([schema.empty_table(), *tables]), self._emptied)
+        tables = [self.table.storable(table.cast(schema)) for table in rows]
+        self.table.write(batch_id, pa.concat_tables([schema.empty_table(), *tables]), emptied)
 
 
 def postgres_sink(

@@ -240,12 +240,8 @@ def _type(name: str) -> Composable:
 
 
 def texts(rows: pa.Table) -> Iterator[memoryview]:
-    """Rows as CSV for COPY: NULL is nothing, and all texts are in quotes.
-
-    Raises:
-        DataError: a text has the character NUL.
-    """
-    columns = [_as_text(rows.schema.field(i), column) for i, column in enumerate(rows.columns)]
+    """Rows as CSV for COPY: NULL is nothing, and all texts are in quotes."""
+    columns = [_as_text(column) for column in rows.columns]
     table = pa.Table.from_arrays(columns, names=[str(i) for i in range(len(columns))])
     for batch in table.to_batches(max_chunksize=_CHUNK_ROWS):
         sink = pa.BufferOutputStream()
@@ -253,7 +249,7 @@ def texts(rows: pa.Table) -> Iterator[memoryview]:
         yield memoryview(sink.getvalue())
 
 
-def _as_text(column: pa.Field, values: pa.ChunkedArray) -> pa.ChunkedArray:
+def _as_text(values: pa.ChunkedArray) -> pa.ChunkedArray:
     """Values that the CSV writer writes as COPY reads them."""
     type_ = values.type
     if pa.types.is_binary(type_):
@@ -261,11 +257,6 @@ def _as_text(column: pa.Field, values: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_duration(type_):
         us = values.cast(pa.duration("us")).cast(pa.int64()).cast(pa.string())
         return pc.binary_join_element_wise(us, "microseconds", " ")
-    if pa.types.is_string(type_) and pc.any(pc.match_substring(values, "\0")).as_py():
-        raise DataError(
-            f"column '{column.name}': a text has the character NUL, which PostgreSQL cannot store: "
-            "select replace(...) of it without that character"
-        )
     return values
 
 

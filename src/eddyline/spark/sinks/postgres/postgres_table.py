@@ -15,6 +15,7 @@ from psycopg.sql import SQL, Composed, Identifier
 
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.errors import DataError, EddylineError, StateError
+from eddyline.spark.sinks.failure_policy import RefusedError, UnavailableError
 from eddyline.spark.sinks.postgres.postgres_connection import Database
 from eddyline.spark.sinks.postgres.postgres_options import PostgresOptions
 from eddyline.spark.sinks.postgres.postgres_sql import (
@@ -28,6 +29,7 @@ from eddyline.spark.sinks.postgres.postgres_sql import (
     names,
     texts,
 )
+from eddyline.spark.sinks.postgres.postgres_texts import refused_texts, without
 
 #: Columns before those of a change in a changelog: its place among all changes.
 PLACE: Final = (pa.field("_batch", pa.int64()), pa.field("_seq", pa.int64()))
@@ -102,6 +104,16 @@ class PostgresTable:
             with self._named():
                 self._database.run(lambda cursor: self._prepare(cursor, shared))
             self._is_shared = shared
+
+    def storable(self, rows: pa.Table) -> pa.Table:
+        """The rows without those that have a text that PostgreSQL cannot store; where such a row
+        would replace another one, that is deleted.
+        """
+        refused = refused_texts(rows)
+        if not refused:
+            return rows
+        kept = self._key if self._replaces and self._options.mode == "upsert" else None
+        return without(rows, refused, kept)
 
     def write(self, batch_id: int, rows: pa.Table, emptied: Sequence[str] = ()) -> None:
         """Write the rows of a batch, unless it is written already.
@@ -289,12 +301,16 @@ class PostgresTable:
             yield
         except errors.UniqueViolation as e:
             detail = e.diag.message_detail or str(e)
-            raise DataError(
+            raise RefusedError(
                 f"{what}: two rows of the answer have the same key ({', '.join(self._key)}): "
                 f"{detail} Choose columns that identify a row"
                 if self._options.mode == "upsert"
                 else f"{what}: {detail}"
             ) from e
+        except (psycopg.DataError, psycopg.IntegrityError) as e:
+            raise RefusedError(f"{what}: {str(e).strip()}") from e
+        except psycopg.OperationalError as e:
+            raise UnavailableError(f"{what}: {str(e).strip()}") from e
         except psycopg.Error as e:
             raise DataError(f"{what}: {str(e).strip()}") from e
         except EddylineError as e:
