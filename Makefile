@@ -15,7 +15,7 @@ export PYTHONHASHSEED ?= 0
 .PHONY: help setup setup-connectors demo test test-long test-faults check format bench lock clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
 
 setup: $(STAMP)  ## make the virtual environment
 

@@ -20,6 +20,8 @@ from pyspark.sql import SparkSession
 
 from eddyline import Engine
 from eddyline.spark import Session
+from eddyline.spark.storage.directory import LocalDirectory
+from eddyline.spark.verify import verify
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, CreateStream
 
@@ -143,6 +145,8 @@ def test_the_example(spark: SparkSession, kafka: KafkaBroker, tmp_path: Path) ->
     killed(file, checkpoint, before + 2)
     send(spark, kafka, f"trades{suffix}", 2)
     job(finish=True)
+    findings = verify(LocalDirectory(checkpoint))
+    assert [f.text for f in findings if f.level == "error"] == []
     for query, expected in embedded(text).items():
         found, _ = delivered(spark, kafka, f"{query}{suffix}")
         assert expected.total() > 1000

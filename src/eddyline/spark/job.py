@@ -63,6 +63,8 @@ from eddyline.spark.workers.shard import ShardTasks
 _log = logging.getLogger(__name__)
 #: How far timestamps may be ahead of the wall clock if neither stream nor options have a limit.
 AHEAD_AT_MOST: Final = "1 day"
+#: In the checkpoint, the rows that wait for files of several batches.
+PENDING: Final = "pending"
 
 
 @dataclass(frozen=True)
@@ -366,6 +368,7 @@ class JobStarter:
             self._options.printer,
             self._checkpoint.job_id(),
             self._memory,
+            self._checkpoint.directory.below(PENDING),
         )
         sinks.open_bad_rows(f"{self._checkpoint.path}/{BAD_ROWS}")
         for group in groups:

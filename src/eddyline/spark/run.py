@@ -328,7 +328,7 @@ class Run:
         """After the end of the job: close what serves it and its sinks; release the checkpoint."""
         for server in self._servers:
             server.close()
-        self._sinks.close()
+        self._sinks.close(has_checkpoint=self._lost is None)
         if self._mailbox is not None:
             self._mailbox.close()
         if self._lease is not None:
@@ -338,4 +338,5 @@ class Run:
         """Stop because another job has taken the checkpoint."""
         self._lost = error
         _log.error("the job stops: %s", error)
+        self._sinks.close(has_checkpoint=False)
         self._supervisor.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from eddyline.spark import Session
+from spark_cases import wait
 
 pytestmark = pytest.mark.spark
 
@@ -119,3 +121,29 @@ def test_event_times_at_paths(spark: SparkSession, tmp_path: Path, unit: str) ->
     session.start(available_now=True).finish()
     (row,) = session.results("q").toArrow().to_pylist()
     assert (row["ts"].isoformat(), str(row["begin"])) == ("2026-01-01T00:00:00+00:00", "2026-01-01")
+
+
+def test_records_of_a_socket(spark: SparkSession) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        session = Session(spark, shards=1)
+        session.sql(
+            "CREATE STREAM s (ts TIMESTAMP PATH '$.at.t', x INT, seen TIMESTAMP METADATA FROM "
+            "'timestamp') TIMESTAMP BY ts LATENESS 1 SECOND WITH (source = 'socket', "
+            f"host = '127.0.0.1', port = {port}, format = 'json')"
+        )
+        session.query("q", "SELECT x, seen FROM s [NOW]", sink="memory")
+        run = session.start()
+        connection, _ = server.accept()
+        with connection:
+            for second in (1, 9):
+                at = f"2026-01-01T00:00:0{second}Z"
+                connection.sendall(b'{"x": %d, "at": {"t": "%s"}}\n' % (second, at.encode()))
+            connection.sendall(b"nothing\n")
+            wait(run, lambda: run.progress().rows_in.get("s") == 3)
+            run.finish()
+    found = session.results("q").toArrow().to_pylist()
+    assert sorted(row["x"] for row in found) == [1, 9]
+    assert all(row["seen"].year >= 2026 for row in found)
+    (bad,) = session.results("bad:s").collect()
+    assert bad["_reason"] == "cannot be read: nothing"

@@ -162,6 +162,24 @@ def test_a_restart_continues_where_it_stopped(
     assert sorted(found) == [(i,) for i in range(200)]
 
 
+@pytest.mark.parametrize("begin", ["latest", "third"])
+def test_where_reading_begins(
+    spark: SparkSession, kafka: KafkaBroker, topic: str, tmp_path: Path, begin: str
+) -> None:
+    kafka.send(spark, topic, [trade(i, i) for i in range(4)])
+    kafka.send(spark, topic, [trade(4, 4)], partition=1)
+    offsets = json.dumps({topic: {"0": 2, "1": -2}}) if begin == "third" else begin
+    source = kafka.source(topic).replace("'earliest'", f"'{offsets}'")
+    stream = f"CREATE STREAM s ({TRADES}) TIMESTAMP BY ts WITH ({source}, format = 'json')"
+    first = job(spark, stream, "SELECT id FROM s [NOW]", tmp_path)
+    first.start(available_now=True).awaitTermination()
+    kafka.send(spark, topic, [trade(5, 10)])
+    then = job(spark, stream, "SELECT id FROM s [NOW]", tmp_path)
+    then.start(available_now=True).finish()
+    found = rows(first, "id") + rows(then, "id")
+    assert found == [(i,) for i in ((2, 3, 4, 5) if begin == "third" else (5,))]
+
+
 def test_the_changes_of_a_table(spark: SparkSession, kafka: KafkaBroker, topic: str) -> None:
     changes = [
         {"_ts": NEW_YEAR, "k": 1, "names": {"short": "one"}},

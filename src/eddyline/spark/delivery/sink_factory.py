@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from eddyline.engine.execution.bad_rows import BAD_ROWS
 from eddyline.engine.query import Query
 from eddyline.errors import DataError, did_you_mean
+from eddyline.spark.delivery.roller import Roller
 from eddyline.spark.formats.format_options import is_missing, package_of, sink_format
 from eddyline.spark.root_cause import root_cause
 from eddyline.spark.sinks.failure_policy import FailurePolicy, UnavailableError
@@ -46,7 +47,7 @@ from eddyline.spark.sinks.sinks import (
 )
 from eddyline.spark.sources.format_check import check_sink
 from eddyline.spark.sources.sources import resolve_path
-from eddyline.spark.storage.directory import path_segment
+from eddyline.spark.storage.directory import Directory, path_segment
 
 #: Sinks whose rows name their query if it is not the only one.
 _SHARABLE: Final = (SparkSink, PostgresSink)
@@ -107,10 +108,12 @@ class SinkFactory:
     Args:
         base: directory of relative paths. job: identifies the job, for Delta and PostgreSQL.
         memory: keeps the rows of the sink ``memory``, also those of earlier jobs of the session.
+        pending: where rows wait for files of several batches; None: there are none.
 
     Attributes:
         by_key: sinks by key of the packed batches.
         uses: by sink, who uses it; without sinks that discard rows.
+        roller: writes the files of several batches.
     """
 
     def __init__(
@@ -120,7 +123,10 @@ class SinkFactory:
         printer: Printer,
         job: str,
         memory: MemorySink | None = None,
+        pending: Directory | None = None,
     ) -> None:
+        self.roller = Roller()
+        self._pending = pending
         self.by_key: dict[Key, Sink] = {}
         self.uses: dict[DriverSink | SparkSink, SinkUse] = {}
         self._spark = spark
@@ -215,8 +221,14 @@ class SinkFactory:
                 found[sink] = queries
         return found
 
-    def close(self) -> None:
-        """Close connections; they are opened again when they are needed."""
+    def close(self, *, roll: bool = True) -> None:
+        """Write the files of rows that wait for them, and close connections; they are opened again
+        when they are needed.
+
+        Args:
+            roll: whether the job still has its checkpoint.
+        """
+        self.roller.close(roll=roll)
         for database in list(self._context.databases.values()):
             database.close()
 
@@ -314,10 +326,15 @@ class SinkFactory:
             conflict = f"'{target.label}': the path '{sink.path}' belongs to '{owner.label}'"
             if owner.kind != "changes" or target.kind != "changes":
                 raise DataError(conflict)
-            if (first.format, first.options) != (sink.format, sink.options):
+            same = (first.format, first.options, first.limits)
+            if same != (sink.format, sink.options, sink.limits):
                 raise DataError(f"{conflict}, whose sink has another format or other options")
             if owner.schema != target.schema:
                 raise DataError(f"{conflict}, which has other columns; choose another path")
+        if self._pending is not None:
+            first.begin_rolling(self._pending)
+            if first.rolling is not None:
+                self.roller.add(first.rolling)
         return first
 
     def _check(self, target: Target, options: Mapping[str, str]) -> None:

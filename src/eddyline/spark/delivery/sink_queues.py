@@ -272,7 +272,10 @@ class SinkQueues:
         return {label: queue.state for queue in waiting for label in queue.labels}
 
     def open(self) -> None:
-        """Try the sinks that fail again, in a thread, until :meth:`close`."""
+        """Try the sinks that fail again, and write files that are due, in threads, until
+        :meth:`close`.
+        """
+        self._sinks.roller.open()
         if self._thread is None:
             self._closing.clear()
             self._thread = threading.Thread(
@@ -298,8 +301,12 @@ class SinkQueues:
                 "its checkpoint"
             )
 
-    def close(self) -> None:
-        """End the thread, and close connections."""
+    def close(self, *, has_checkpoint: bool = True) -> None:
+        """End the threads, and close the sinks.
+
+        Args:
+            has_checkpoint: whether no other job has taken it.
+        """
         self._closing.set()
         self._wake.set()
         if self._thread is not None:
@@ -307,7 +314,7 @@ class SinkQueues:
             self._thread = None
             for label, state in self.undelivered().items():
                 _log.warning("'%s': %s; the checkpoint keeps them", label, state.text)
-        self._sinks.close()
+        self._sinks.close(roll=has_checkpoint)
 
     def _of(self, sink: DriverSink | SparkSink) -> SinkQueue:
         found = self._queues.get(sink)

@@ -19,6 +19,10 @@ OF_SOURCES: Final = ("source", "updates")
 ON_FAILURE: Final = "on_failure"
 WAITING_BYTES: Final = "max_waiting_bytes"
 OF_SINKS: Final = ("sink", "shared", ON_FAILURE, WAITING_BYTES)
+#: Options of sinks of files that the driver writes: when a file of several batches is due.
+ROLL_INTERVAL: Final = "roll_interval"
+ROLL_BYTES: Final = "roll_bytes"
+OF_ROLLING: Final = (ROLL_INTERVAL, ROLL_BYTES)
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,8 @@ _READ_FILES: Final = _names(
     discardCachedInputRatio latestFirst fileNameOnly cleanSource sourceArchiveDir"""
 )
 _WRITE_FILES: Final = _names("path maxRecordsPerFile partitionOverwriteMode")
+#: The formats whose files the driver can write.
+_ROLLING: Final = ("csv", "json", "parquet")
 _TIMES: Final = _names(
     """mode locale timeZone dateFormat timeFormat timestampFormat timestampNTZFormat
     columnNameOfCorruptRecord samplingRatio multiLine encoding charset compression codec
@@ -249,6 +255,10 @@ JSON_VALUES: Final = _names("dateFormat timestampFormat ignoreNullFields")
 WRITERS: Final[Mapping[str, Format]] = {
     "noop": Format(frozenset()),
     **{n: Format(_WRITE_FILES | own, _PATH, files=True) for n, own in _OF_FILES.items()},
+    **{
+        n: Format(_WRITE_FILES | _OF_FILES[n] | frozenset(OF_ROLLING), _PATH, files=True)
+        for n in _ROLLING
+    },
     "jdbc": Format(_JDBC, (("url",), ("dbtable",)), open=True),
     "kafka": Format(_names("topic key") | {_KAFKA} | JSON_VALUES, ((_KAFKA,), ("topic",))),
     "postgres": Format(

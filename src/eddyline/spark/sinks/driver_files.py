@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +13,13 @@ from eddyline.spark.storage.directory import Directory, LocalDirectory
 
 #: Rows of more bytes than this are not sent through Py4J, which encodes them as text.
 _MAX_REMOTE_BYTES: Final = 4 << 20
+
+
+def batch_directory(batch_id: int) -> str:
+    """The directory of a batch. Its name has no leading underscore, with which readers other than
+    Spark's would skip it.
+    """
+    return f"eddyline_batch={batch_id}"
 
 
 @dataclass(frozen=True)
@@ -28,7 +36,16 @@ class DriverFiles:
 
     def accepts(self, rows: pa.Table) -> bool:
         """Whether the driver should write these rows itself."""
-        return isinstance(self.root, LocalDirectory) or rows.nbytes <= _MAX_REMOTE_BYTES
+        return bool(rows.nbytes <= self.most_bytes)
+
+    @property
+    def most_bytes(self) -> int:
+        """Maximum size of the rows that the driver should write."""
+        return sys.maxsize if isinstance(self.root, LocalDirectory) else _MAX_REMOTE_BYTES
+
+    def exists(self, name: str) -> bool:
+        """Whether the directory ``name`` has files."""
+        return bool(self.root.names(name))
 
     def write(self, name: str, rows: pa.Table) -> None:
         """Write the directory ``name`` with one file, which readers see when it is complete.

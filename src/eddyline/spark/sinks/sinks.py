@@ -5,6 +5,7 @@ A sink is added here: its class, if it needs one, and its record in :data:`SINKS
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -13,21 +14,25 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.engine.query import Query
+from eddyline.errors import DataError
 from eddyline.spark.exchange.query_rows import QueryRows
 from eddyline.spark.formats.file_encoders import file_encoder
 from eddyline.spark.formats.format_options import (
+    OF_ROLLING,
     OF_SINKS,
     WRITERS,
     Format,
     OptionError,
     sink_format,
 )
-from eddyline.spark.sinks.driver_files import DriverFiles
+from eddyline.spark.sinks.driver_files import DriverFiles, batch_directory
 from eddyline.spark.sinks.kafka_sink import KafkaSink, check_key, check_key_of, kafka_sink
 from eddyline.spark.sinks.postgres.postgres_options import check_query, check_values
 from eddyline.spark.sinks.postgres.postgres_sink import Databases, PostgresSink, postgres_sink
+from eddyline.spark.sinks.rolling_files import RollingFiles, RollLimits, roll_limits
 from eddyline.spark.sinks.sink_bases import DiscardSink, DriverSink, Sink, SparkSink, Target
 from eddyline.spark.storage import files
+from eddyline.spark.storage.directory import Directory
 
 #: Called with a target's label, the first rows of a batch, and the number of its rows.
 Printer = Callable[[str, pa.Table, int], None]
@@ -104,28 +109,43 @@ class MemorySink(DriverSink):
 class FileSink(SparkSink):
     """Files below ``path``: batch N is the directory ``eddyline_batch=N``; a repeat overwrites it.
 
-    The name has no leading underscore, with which readers other than Spark's would skip it. Readers
-    see the directories as a partition column ``eddyline_batch``.
+    Readers see the directories as a partition column ``eddyline_batch``.
 
     Attributes:
         here: writes small batches in the driver; None: Spark writes all batches.
+        limits: when a file of several batches is due; None: each batch has its own.
+        rolling: the rows that wait for such a file.
     """
 
     path: str
     here: DriverFiles | None = None
+    limits: RollLimits | None = None
+    rolling: RollingFiles | None = None
 
     def write(self, batch_id: int, rows: DataFrame) -> None:
+        if self.rolling is not None:  # earlier rows are visible first
+            self.rolling.roll()
         writer = rows.write.format(self.format).options(**self.options).mode("overwrite")
-        writer.save(f"{self.path}/{_batch_directory(batch_id)}")
+        writer.save(f"{self.path}/{batch_directory(batch_id)}")
 
     def write_here(self, batch_id: int, rows: pa.Table) -> None:
         """Write the rows of a batch, with the columns of ``schema``, in the driver."""
         assert self.here is not None, "the caller has checked it"
-        self.here.write(_batch_directory(batch_id), rows)
+        if self.rolling is not None:
+            self.rolling.add(batch_id, rows)
+        else:
+            self.here.write(batch_directory(batch_id), rows)
 
+    def begin_rolling(self, pending: Directory) -> None:
+        """Let rows wait in a directory of the checkpoint, if files of several batches are wanted.
 
-def _batch_directory(batch_id: int) -> str:
-    return f"eddyline_batch={batch_id}"
+        Args:
+            pending: with a directory for each sink.
+        """
+        if self.limits is not None and self.rolling is None:
+            assert self.here is not None, "checked"
+            place = pending.below(hashlib.sha256(self.path.encode()).hexdigest()[:16])
+            self.rolling = RollingFiles(self.here, place, self.limits)
 
 
 class FormatSink(SparkSink):
@@ -215,6 +235,10 @@ def _check_rows(label: str, options: Mapping[str, str]) -> None:
         )
 
 
+def _check_rolling(label: str, options: Mapping[str, str]) -> None:
+    roll_limits(label, options)
+
+
 def preview_rows(options: Mapping[str, str]) -> int:
     """Number of rows of a query and batch that the sink ``print`` prints."""
     return int(options.get("rows", PREVIEW_ROWS))
@@ -234,7 +258,17 @@ def _memory_sink(target: Target, options: Mapping[str, str], context: SinkContex
 def _file_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> FileSink:
     format_, rest = _spark_options(options)
     path = files.qualified(context.spark, rest.pop("path"))
-    return file_sink(context.spark, target, format_, rest, path)
+    limits = roll_limits(target.label, rest)
+    rest = {name: value for name, value in rest.items() if name.lower() not in OF_ROLLING}
+    sink = file_sink(context.spark, target, format_, rest, path)
+    sink.limits = limits
+    if limits is not None and sink.here is None:
+        raise DataError(
+            f"'{target.label}': files of several batches ({', '.join(OF_ROLLING)}) are written by "
+            "the driver, and with these options, columns or settings of the session only Spark "
+            f"writes {format_} files (docs/spark.md, Who writes)"
+        )
+    return sink
 
 
 def file_sink(
@@ -294,7 +328,11 @@ SINKS: Final[Mapping[str, SinkType]] = {
         preview=preview_rows,
     ),
     "memory": SinkType(Format(frozenset()), _memory_sink, _ONCE, sharable=False),
-    **{name: SinkType(f, _file_sink, _ONCE) for name, f in WRITERS.items() if f.files},
+    **{
+        name: SinkType(f, _file_sink, _ONCE, check=_check_rolling)
+        for name, f in WRITERS.items()
+        if f.files
+    },
     "postgres": SinkType(
         WRITERS["postgres"], _postgres_sink, _ONCE, check=check_values, check_query=check_query
     ),
