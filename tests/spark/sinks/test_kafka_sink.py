@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from eddyline.errors import DataError
 from eddyline.spark import Session
+from spark_cases import Feed, definitions, stream_tables, wait
 
 if TYPE_CHECKING:
     from kafka_broker import KafkaBroker
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 SECOND = 1_000_000
+IMPATIENT = {
+    "kafka.max.block.ms": "1000",
+    "kafka.request.timeout.ms": "900",
+    "kafka.delivery.timeout.ms": "2000",
+}
 
 
 @pytest.fixture
@@ -112,3 +118,32 @@ def test_a_key_that_a_side_output_does_not_have(
     session.query("q", "SELECT k FROM s [NOW]", sink="memory")
     with pytest.raises(DataError, match=r"'late:s': key: .* no column 'w'; "):
         session.start()
+
+
+@pytest.mark.fault
+def test_a_stopped_broker_stops_its_queries_only(
+    spark: SparkSession, kafka: KafkaBroker, tmp_path: Path
+) -> None:
+    feed, topic = Feed(tmp_path / "feed"), new_topic()
+    (part,) = stream_tables(1, files=1)
+    session = Session(spark, shards=1)
+    session.sql(definitions({"a": feed.source}))
+    session.query("to_kafka", "SELECT ts, k FROM a [NOW]", **sink(kafka, topic, **IMPATIENT))
+    session.query("other", "SELECT ts FROM a [NOW]", sink="memory")
+    run = session.start()
+    feed.write(part.slice(0, 10), part.slice(10, 10))
+    run.processAllAvailable()
+    kafka.halt()
+    try:
+        feed.write(part.slice(20, 10))
+        run.processAllAvailable()
+        feed.write(part.slice(30))
+        run.processAllAvailable()
+        assert set(run.progress().undelivered) == {"to_kafka"}
+    finally:
+        kafka.start()
+    wait(run, lambda: not run.progress().undelivered)
+    run.finish()
+    assert session.results("other").count() == part.num_rows
+    found = [json.loads(m["value"]) for m in kafka.messages(spark, topic)]
+    assert len(found) == len({row["_ts"] for row in found}) == part.num_rows

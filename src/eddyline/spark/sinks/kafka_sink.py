@@ -23,6 +23,13 @@ _PRODUCER: Final = {
     "kafka.batch.size": "262144",
     "kafka.linger.ms": "5",
 }
+#: So that a batch does not wait for a broker that is down as long as Kafka's own defaults say: two
+#: minutes in each attempt of the task.
+_PATIENCE: Final = {
+    "kafka.max.block.ms": "15000",
+    "kafka.request.timeout.ms": "10000",
+    "kafka.delivery.timeout.ms": "30000",
+}
 
 
 @dataclass(eq=False)
@@ -71,6 +78,8 @@ def kafka_sink(target: Target, options: Mapping[str, str], application: str) -> 
     """
     key = resolved(target.label, key_names(target.label, options), target.schema.names)
     json, rest = dict(_JSON), dict(_PRODUCER)
+    if options.keys().isdisjoint(_PATIENCE):  # they depend on each other
+        rest |= _PATIENCE
     known = {name.lower() for name in JSON_VALUES}
     for name, value in options.items():
         if name.lower() in known:
