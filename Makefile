@@ -40,14 +40,12 @@ demo: setup  ## run the demo: ten standing queries over real streams
 
 test: setup  ## run the tests
 	@$(CONNECTORS)
-	@echo "test: about a quarter of an hour"
-	$(BIN)/python -m pytest -q -m "not long and not spark" -n 2 --dist worksteal
-	$(BIN)/python -m pytest -q -m "not long and spark"
+	@echo "test: about half an hour on two cores"
+	$(BIN)/python scripts/run_tests.py "not long"
 
 test-long: setup  ## run all tests, with thousands of generated cases (an hour)
 	@$(CONNECTORS)
-	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q -m "not spark" -n 2 --dist worksteal
-	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -q -m spark
+	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python scripts/run_tests.py "long or not long"
 
 test-faults: setup  ## kill workers and drivers, cut and litter files (minutes)
 	$(BIN)/python -m pytest -q -m "fault and not spark"

@@ -8,10 +8,12 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
 from eddyline.cli.main import app
+from eddyline.spark.exchange.packed_batches import pack
 from eddyline.spark.storage.control import ControlStream
 from eddyline.spark.storage.directory import LocalDirectory
 from eddyline.spark.storage.program_file import (
@@ -147,6 +149,19 @@ def test_a_job_that_has_not_begun(checkpoint: Path) -> None:
             file.unlink()
     notes = [f.text for f in verify(LocalDirectory(checkpoint)) if f.level == "note"]
     assert notes == ["no batch has begun"] and errors(checkpoint) == []
+
+
+def test_rows_that_wait_for_their_file_are_checked(checkpoint: Path) -> None:
+    place = checkpoint / "pending/here"
+    place.mkdir(parents=True)
+    for batch in (3, 4, 7):
+        (place / f"{batch:012}.arrow").write_bytes(pack(pa.table({"k": [batch]})))
+    (place / "rolled.json").write_text('{"batches": [1, 3]}')
+    notes = [f.text for f in verify(LocalDirectory(checkpoint)) if f.level == "note"]
+    assert notes == ["the rows of 2 batches wait for their file: here"]
+    cut(place / "000000000007.arrow")
+    ((what, text),) = errors(checkpoint)
+    assert what == "pending" and "000000000007.arrow" in text
 
 
 def test_foreign_files_are_reported(checkpoint: Path) -> None:

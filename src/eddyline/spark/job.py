@@ -43,6 +43,7 @@ from eddyline.spark.python_workers import WORKER_CONF, start_workers
 from eddyline.spark.run import Run
 from eddyline.spark.script import QueryGroup, Script
 from eddyline.spark.sinks.printing import print_rows
+from eddyline.spark.sinks.rolling_files import DIRECTORY as PENDING
 from eddyline.spark.sinks.sink_bases import Target
 from eddyline.spark.sinks.sinks import MemorySink, Printer
 from eddyline.spark.sources.format_check import side_options
@@ -63,8 +64,6 @@ from eddyline.spark.workers.shard import ShardTasks
 _log = logging.getLogger(__name__)
 #: How far timestamps may be ahead of the wall clock if neither stream nor options have a limit.
 AHEAD_AT_MOST: Final = "1 day"
-#: In the checkpoint, the rows that wait for files of several batches.
-PENDING: Final = "pending"
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from eddyline.spark.delivery.undelivered import DIRECTORY as UNDELIVERED
 from eddyline.spark.delivery.undelivered import UndeliveredBatches
 from eddyline.spark.layouts.key_splits import DIRECTORY as SPLIT_KEYS
 from eddyline.spark.layouts.key_splits import read_saved
+from eddyline.spark.sinks.rolling_files import DIRECTORY as PENDING
+from eddyline.spark.sinks.rolling_files import check_pending
 from eddyline.spark.storage.control import DIRECTORY as CONTROL
 from eddyline.spark.storage.control import foreign_files, read_statements
 from eddyline.spark.storage.directory import Directory
@@ -70,6 +72,7 @@ def verify(checkpoint: Directory) -> Iterator[Finding]:
     yield from _control(checkpoint)
     yield from _split_keys(checkpoint)
     yield from _undelivered(checkpoint)
+    yield from _pending(checkpoint)
     yield from _lease(checkpoint)
     yield from _spark(checkpoint)
 
@@ -122,6 +125,19 @@ def _undelivered(checkpoint: Directory) -> Iterator[Finding]:
             yield Finding("error", UNDELIVERED, str(e))
         else:
             yield Finding("note", UNDELIVERED, f"{len(waiting)} batches wait for a sink: {place}")
+
+
+def _pending(checkpoint: Directory) -> Iterator[Finding]:
+    below = checkpoint.below(PENDING)
+    for place in below.names():
+        try:
+            n = check_pending(below.below(place))
+        except StateError as e:
+            yield Finding("error", PENDING, str(e))
+        else:
+            if n:
+                text = f"the rows of {n} batches wait for their file: {place}"
+                yield Finding("note", PENDING, text)
 
 
 def _lease(checkpoint: Directory) -> Iterator[Finding]:

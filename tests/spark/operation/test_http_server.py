@@ -228,6 +228,20 @@ def test_pages_of_other_sites_are_refused_without_a_token() -> None:
         server.close()
 
 
+def test_the_name_that_the_server_was_given_is_no_other_site(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", 0))]
+    with monkeypatch.context() as patched:
+        patched.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+        server = HttpServer("Monitor.example:0")
+    try:
+        assert get(server.url, "/healthz", Host="monitor.example:80")[0] == 503
+        assert get(server.url, "/healthz", Host="other.example")[0] == 403
+    finally:
+        server.close()
+
+
 def test_the_health_names_the_failure(spark: SparkSession, tmp_path: Path) -> None:
     def fail(x: int) -> int:  # sent to the workers by value
         import os

@@ -63,6 +63,7 @@ class HttpServer:
                 f"'{address}' can be reached from other machines: give a token "
                 "(token=..., --http-token-env or --http-token-file), or use 127.0.0.1"
             )
+        self._name = address.rpartition(":")[0].lower()
         self._token = None if token is None else token.strip().encode()
         self._job: WatchedJob | None = None
         self._metrics = b""
@@ -96,11 +97,13 @@ class HttpServer:
         self._thread.join()
 
     def admits(self, authorization: str, host: str = "") -> bool:
-        """Whether a request with these headers may be answered. Without a token only one for a
-        loopback address is: a page of another site, whose name leads here, has its name as host.
+        """Whether a request with these headers may be answered.
+
+        Without a token only one for a loopback address, or for the name that the server was given,
+        may: that of a page of another site, whose name leads here, has that name as host.
         """
         if self._token is None:
-            return not host or _is_loopback(host)
+            return not host or _is_local(host, self._name)
         scheme, _, sent = authorization.partition(" ")
         is_equal = hmac.compare_digest(sent.strip().encode("latin-1"), self._token)
         return is_equal and scheme.lower() == "bearer"
@@ -271,11 +274,11 @@ def _text(status: HTTPStatus, text: str) -> tuple[HTTPStatus, str, bytes]:
     return status, _TEXT, f"{text}\n".encode()
 
 
-def _is_loopback(host: str) -> bool:
-    """Whether the header ``Host`` names this machine only."""
+def _is_local(host: str, own: str) -> bool:
+    """Whether the header ``Host`` names this machine only, or as the address of the server does."""
     try:
         name = urlsplit(f"//{host}").hostname or ""
-        if name == "localhost":
+        if name in ("localhost", own):
             return True
         return ipaddress.ip_address(name.partition("%")[0]).is_loopback
     except ValueError:

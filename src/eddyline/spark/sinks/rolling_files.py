@@ -31,6 +31,9 @@ from eddyline.spark.sinks.driver_files import DriverFiles, batch_directory
 from eddyline.spark.storage.directory import Directory
 from eddyline.sql.durations import parse_duration
 
+#: In the checkpoint, with a directory for each sink.
+DIRECTORY: Final = "pending"
+
 _ROLLED: Final = "rolled.json"
 _ENDING: Final = ".arrow"
 #: What applies if only the other option is set.
@@ -115,8 +118,7 @@ class RollingFiles:
 
     def _recover(self) -> None:
         """Go on with what an earlier start has left."""
-        there = [int(n.removesuffix(_ENDING)) for n in self._pending.names("", _ENDING)]
-        rolled = self._rolled()
+        there, rolled = _batches(self._pending), _rolled(self._pending)
         self._through = max(rolled, default=-1)
         if rolled and set(rolled) <= set(there):
             self._write(rolled)
@@ -124,21 +126,8 @@ class RollingFiles:
             if batch <= self._through:
                 self._pending.delete(_name(batch))
             else:
-                self._waiting[batch] = self._read(batch).nbytes
+                self._waiting[batch] = _read(self._pending, batch).nbytes
         self._since = self._clock()
-
-    def _rolled(self) -> list[int]:
-        """The batches of the last file, in order."""
-        content = self._pending.read(_ROLLED)
-        if content is None:
-            return []
-        try:
-            return sorted(int(batch) for batch in json.loads(content)["batches"])
-        except (ValueError, TypeError, KeyError):
-            raise StateError(
-                f"{self._pending.path}/{_ROLLED} cannot be read: restore it from a copy of the "
-                "checkpoint, or use another checkpoint"
-            ) from None
 
     def add(self, batch_id: int, rows: pa.Table) -> None:
         """Let the rows of a batch wait, and write their file if it is due."""
@@ -158,6 +147,21 @@ class RollingFiles:
             self._pending.replace(_name(batch_id), pack(rows))
             self._waiting[batch_id] = rows.nbytes
             self._roll_if_due()
+
+    def make_way(self, batch_id: int) -> bool:
+        """Before Spark writes the rows of a batch: those of earlier ones are visible first.
+
+        Returns:
+            False: its rows are in a file already.
+        """
+        with self._lock:
+            self._finish()
+            if batch_id <= self._through:
+                return False
+            if self._waiting.pop(batch_id, None) is not None:  # of an earlier attempt
+                self._pending.delete(_name(batch_id))
+            self._roll()
+            return True
 
     def roll(self) -> None:
         """Write the file of the rows that wait, if there are any."""
@@ -192,18 +196,51 @@ class RollingFiles:
             self._pending.delete(_name(batch))
 
     def _write(self, batches: list[int]) -> None:
-        rows = pa.concat_tables(map(self._read, batches))
+        rows = pa.concat_tables(_read(self._pending, batch) for batch in batches)
         self._files.write(batch_directory(batches[-1]), rows.unify_dictionaries())
 
-    def _read(self, batch: int) -> pa.Table:
-        content = self._pending.read(_name(batch))
-        try:
-            return unpack(content or b"")
-        except (pa.ArrowInvalid, OSError):
-            raise StateError(
-                f"{self._pending.path}/{_name(batch)}, with rows that wait for their file, is "
-                "missing or damaged: restore it from a copy of the checkpoint"
-            ) from None
+
+def check_pending(pending: Directory) -> int:
+    """Check the rows of a sink that wait; returns the number of their batches.
+
+    Raises:
+        StateError: some are damaged.
+    """
+    through = max(_rolled(pending), default=-1)
+    batches = _batches(pending)
+    for batch in batches:
+        _read(pending, batch)
+    return sum(batch > through for batch in batches)
+
+
+def _batches(pending: Directory) -> list[int]:
+    """The batches of which the rows are there."""
+    return [int(n.removesuffix(_ENDING)) for n in pending.names("", _ENDING)]
+
+
+def _rolled(pending: Directory) -> list[int]:
+    """The batches of the last file, in order."""
+    content = pending.read(_ROLLED)
+    if content is None:
+        return []
+    try:
+        return sorted(int(batch) for batch in json.loads(content)["batches"])
+    except (ValueError, TypeError, KeyError):
+        raise StateError(
+            f"{pending.path}/{_ROLLED} cannot be read: restore it from a copy of the checkpoint, "
+            "or use another checkpoint"
+        ) from None
+
+
+def _read(pending: Directory, batch: int) -> pa.Table:
+    content = pending.read(_name(batch))
+    try:
+        return unpack(content or b"")
+    except (pa.ArrowInvalid, OSError):
+        raise StateError(
+            f"{pending.path}/{_name(batch)}, with rows that wait for their file, is missing or "
+            "damaged: restore it from a copy of the checkpoint"
+        ) from None
 
 
 def _name(batch: int) -> str:
