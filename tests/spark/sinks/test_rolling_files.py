@@ -205,6 +205,20 @@ def test_a_file_of_spark_of_an_earlier_attempt_is_replaced(tmp_path: Path) -> No
     assert directories(disk) == ["eddyline_batch=4", "eddyline_batch=5"] and len(disk.seen) == 4
 
 
+def test_batches_that_spark_writes_come_behind_those_that_wait(tmp_path: Path) -> None:
+    disk = Disk(tmp_path)
+    files = opened(disk)
+    for batch in (3, 4, 5):
+        files.add(batch, rows_of(batch))
+    assert files.make_way(5), "an earlier attempt was small"
+    assert directories(disk) == ["eddyline_batch=4"]
+    assert not files.make_way(4), "it is in the file"
+    assert files.make_way(6)
+    files.roll()
+    disk.look()
+    assert directories(disk) == ["eddyline_batch=4"] and len(disk.seen) == 4
+
+
 def test_what_waits_is_checked(tmp_path: Path) -> None:
     disk = Disk(tmp_path)
     files = opened(disk)

@@ -148,6 +148,21 @@ class RollingFiles:
             self._waiting[batch_id] = rows.nbytes
             self._roll_if_due()
 
+    def make_way(self, batch_id: int) -> bool:
+        """Before Spark writes the rows of a batch: those of earlier ones are visible first.
+
+        Returns:
+            False: its rows are in a file already.
+        """
+        with self._lock:
+            self._finish()
+            if batch_id <= self._through:
+                return False
+            if self._waiting.pop(batch_id, None) is not None:  # of an earlier attempt
+                self._pending.delete(_name(batch_id))
+            self._roll()
+            return True
+
     def roll(self) -> None:
         """Write the file of the rows that wait, if there are any."""
         with self._lock:

@@ -124,8 +124,8 @@ class FileSink(SparkSink):
     rolling: RollingFiles | None = None
 
     def write(self, batch_id: int, rows: DataFrame) -> None:
-        if self.rolling is not None:  # earlier rows are visible first
-            self.rolling.roll()
+        if self.rolling is not None and not self.rolling.make_way(batch_id):
+            return
         writer = rows.write.format(self.format).options(**self.options).mode("overwrite")
         writer.save(f"{self.path}/{batch_directory(batch_id)}")
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from eddyline.algebra.catalog import ColumnSources, StreamDef, TableDef
 from eddyline.spark.formats.format_options import (
+    DEFAULTS,
     FILE_FORMATS,
     OF_SOURCES,
     PARSERS,
@@ -76,5 +77,5 @@ def source_of(declared: StreamDef | TableDef, of: Declared) -> DeclaredSource:
         options = {k: v for k, v in options.items() if k.lower() not in known}
     if format_ in FILE_FORMATS:
         options = {k.lower(): v for k, v in options.items()}
-    options = telling(format_, options, declared.columns)
+    options = {**DEFAULTS.get(format_, {}), **telling(format_, options, declared.columns)}
     return DeclaredSource(format_, options, declared.columns, record, parsing)
