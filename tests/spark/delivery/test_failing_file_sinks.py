@@ -27,26 +27,21 @@ def rows_by_batch(place: Path) -> list[tuple[int, list[str]]]:
 @pytest.mark.fault
 def test_nothing_is_lost_or_doubled_by_sigkill(tmp_path: Path) -> None:
     feed = Feed(tmp_path / "a")
-    rows = stream_tables(1, 12)
+    rows = stream_tables(1, 6)
     feed.write(*rows)
     script = tmp_path / "job.sql"
     queries = "".join(
-        f"CREATE QUERY {name} AS {SELECT} WITH (sink = '{format_}', path = '{tmp_path}/{name}');"
-        for name, format_ in [("good", "parquet"), ("blocked", "parquet"), ("orc", "orc")]
+        f"CREATE QUERY {name} AS {SELECT} WITH (sink = 'parquet', path = '{tmp_path}/{name}');"
+        for name in ("good", "blocked")
     )
     script.write_text(definitions({"a": feed.source}) + queries)
     (tmp_path / "blocked").write_text("a file is in the way")
-    (tmp_path / "orc").write_text("a file is in the way")
     checkpoint = tmp_path / "c"
     job = CommandLineJob(script, checkpoint)
-    job.kill_when(lambda: job.commits >= 3 and len(list(checkpoint.glob("undelivered/*/*"))) >= 4)
+    job.kill_when(lambda: job.commits >= 3 and len(list(checkpoint.glob("undelivered/*/*"))) >= 2)
     (tmp_path / "blocked").unlink()
-    (tmp_path / "orc").unlink()
     job.finish()
     good = rows_by_batch(tmp_path / "good")
-    assert len(good) >= 10
+    assert len(good) >= 5
     assert rows_by_batch(tmp_path / "blocked") == good
-    assert {p.name for p in (tmp_path / "orc").iterdir()} >= {
-        f"eddyline_batch={n}" for n, _ in good
-    }
     assert not list(checkpoint.glob("undelivered/*"))
