@@ -167,6 +167,17 @@ def test_commands_of_another_process(
     assert code == 2 and "there is no query 'two'" in output
     assert [q["name"] for q in events("list")] == ["big", "sums", "all"]
 
+    # alter
+    assert command("alter", "BIG", "WITH (sink = 'noop')") == (0, "altered big\n")
+    assert [q["sink"] for q in events("list")] == ["noop", "parquet", "print"]
+    for sink, message in {
+        "WITH (sink = 'parkett')": "did you mean 'parquet'?",
+        "": "expected WITH and the options",
+        "WITH (sink = 'noop'); DROP QUERY big": "the options of one sink",
+    }.items():
+        code, output = command("alter", "big", sink)
+        assert code == 2 and message in output, output
+
     # the end
     job.stop()
     code, output = command("list")

@@ -153,7 +153,7 @@ class Sharded(Comparisons):
             self._script,
             self._layouts,
             self._control,
-            lambda query, again: None,
+            lambda query, again, instead_of=None: None,
             "",
             is_active=lambda: False,
         )

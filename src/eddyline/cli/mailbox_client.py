@@ -128,7 +128,7 @@ class RunningJob:
         return status
 
     def execute(self, sql: str, patience_s: float) -> Response:
-        """Let the job execute statements: CREATE QUERY, DROP QUERY, ALTER STREAM.
+        """Let the job execute statements: CREATE, ALTER and DROP QUERY, ALTER STREAM.
 
         Args:
             sql: one statement or more.

@@ -17,7 +17,7 @@ _TABLE: Final = "table"
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    for command in (add, answer, drop, reset_watermark, stats, tail):
+    for command in (add, alter, answer, drop, reset_watermark, stats, tail):
         app.command()(command)
     app.command("list")(list_queries)
 
@@ -44,6 +44,33 @@ def add(
             typer.echo(f"added {name}")
         if response.error is not None:
             raise response.error
+
+
+def alter(
+    name: Annotated[str, typer.Argument(help="A query of the job.")],
+    sink: Annotated[
+        str,
+        typer.Argument(help='All options of its sink: "WITH (sink = ...)".', metavar="WITH"),
+    ],
+    checkpoint: Checkpoint,
+    patience: Patience = 30.0,
+) -> None:
+    """Give a query of a running job another sink."""
+    from eddyline.cli.mailbox_client import RunningJob
+    from eddyline.errors import SqlError
+    from eddyline.sql.naming import quoted
+    from eddyline.sql.parser import parse
+
+    with failures.reported():
+        job = RunningJob(checkpoint)
+        known = job.running().query(name)["name"]
+        statement = f"ALTER QUERY {quoted(known)} {sink}"
+        if len(parse(statement)) != 1:
+            raise SqlError("expected WITH and the options of one sink")
+        response = job.execute(statement, patience)
+        if response.error is not None:
+            raise response.error
+        typer.echo(f"altered {known}")
 
 
 def drop(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -13,12 +13,20 @@ from eddyline.sql.statements import ObjectKind, Select
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One object: its kind and name, its CREATE statement, the lower-case names that it reads."""
+    """One object: its kind and name, its CREATE statement, the lower-case names that it reads; and
+    the ALTER statement that was the last to change it.
+    """
 
     kind: ObjectKind
     name: str
     sql: str
     reads: frozenset[str] = frozenset()
+    altered: str = ""
+
+    @property
+    def text(self) -> str:
+        """The statements that make the object as it is."""
+        return f"{self.sql};\n{self.altered}" if self.altered else self.sql
 
 
 class Definitions:
@@ -29,6 +37,7 @@ class Definitions:
         self._readers: dict[
             str, dict[tuple[ObjectKind, str], None]
         ] = {}  # by the name that is read
+        self._altered: dict[tuple[ObjectKind, str], None] = {}
         self._reads: dict[str, frozenset[str]] = {}  # by the lower-case name of the reader
 
     def __iter__(self) -> Iterator[Definition]:
@@ -43,9 +52,19 @@ class Definitions:
         for read in reads:
             self._readers.setdefault(read, {})[kind, name] = None
 
+    def alter(self, kind: ObjectKind, name: str, sql: str) -> None:
+        """Note the ALTER statement of an object."""
+        self._entries[kind, name] = replace(self._entries[kind, name], altered=sql)
+        self._altered[kind, name] = None
+
+    def altered(self, kind: ObjectKind) -> list[str]:
+        """The names of objects of a kind that were altered."""
+        return [name for of, name in self._altered if of == kind]
+
     def remove(self, kind: ObjectKind, name: str) -> None:
         """Remove the definition of a dropped object."""
         self._reads.pop(name.lower(), None)
+        self._altered.pop((kind, name), None)
         for read in self._entries.pop((kind, name)).reads:
             readers = self._readers[read]
             del readers[kind, name]

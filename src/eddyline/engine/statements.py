@@ -69,6 +69,8 @@ class Statements:
                 return self.add_query(None, statement, statement.emit, {})
             case st.Explain():
                 return self._explain(statement)
+            case st.AlterQuery():
+                self._alter_query(statement)
             case st.ResetWatermark(name=name):
                 self.reset_watermark(name)
             case st.Drop(kind="query", name=name):
@@ -153,6 +155,16 @@ class Statements:
         self._parts.queries.drop(query.name)
         self._parts.catalog.drop("query", query.name)
         self._parts.definitions.remove("query", query.name)
+
+    def _alter_query(self, statement: st.AlterQuery) -> None:
+        """Change the options of a query's sink.
+
+        Raises:
+            CatalogError: the query is unknown.
+        """
+        query = self._named(statement.name)
+        query.options = dict(statement.options)
+        self._parts.definitions.alter("query", query.name, statement.sql)
 
     def _named(self, name: str) -> Query:
         """The query of a name.

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from eddyline.algebra.catalog import StreamDef, TableDef
-from eddyline.engine.ingest.row_reader import bad_schema, late_schema
+from eddyline.engine.query import Query
 from eddyline.spark.delivery.delivery import Delivery, Reporter
 from eddyline.spark.delivery.final_stage import FinalStage
 from eddyline.spark.delivery.sink_factory import SinkFactory
@@ -23,6 +23,7 @@ from eddyline.spark.exchange.batch_time import heartbeat, publish_batch
 from eddyline.spark.exchange.keep_rates import clear_keep_rates, publish_keep_rates
 from eddyline.spark.exchange.packed_batches import OUTPUT_SCHEMA
 from eddyline.spark.job_inputs import JobInputs
+from eddyline.spark.job_sinks import alter_to, former_queries, open_sinks
 from eddyline.spark.layouts.added_layouts import added_shards, publish_layouts
 from eddyline.spark.layouts.job_layouts import JobLayouts
 from eddyline.spark.layouts.job_program import JobProgram
@@ -44,18 +45,14 @@ from eddyline.spark.run import Run
 from eddyline.spark.script import QueryGroup, Script
 from eddyline.spark.sinks.printing import print_rows
 from eddyline.spark.sinks.rolling_files import DIRECTORY as PENDING
-from eddyline.spark.sinks.sink_bases import Target
 from eddyline.spark.sinks.sinks import MemorySink, Printer
-from eddyline.spark.sources.format_check import side_options
-from eddyline.spark.sources.sources import resolve_path
 from eddyline.spark.storage.control import DIRECTORY as CONTROL
 from eddyline.spark.storage.control import ControlStream
 from eddyline.spark.storage.control_compaction import fold_read_files
-from eddyline.spark.storage.directory import path_segment
 from eddyline.spark.storage.job_checkpoint import Checkpoint
 from eddyline.spark.storage.lease import Lease
-from eddyline.spark.storage.program_file import BAD_ROWS, SPARK_DIRECTORY
 from eddyline.spark.storage.program_file import NAME as PROGRAM
+from eddyline.spark.storage.program_file import SPARK_DIRECTORY
 from eddyline.spark.storage.spark_batches import planned_us
 from eddyline.spark.workers.ingest import Destination, packed_batches
 from eddyline.spark.workers.processor import ShardProcessor
@@ -142,8 +139,8 @@ class JobStarter:
         tracker = ProgressTracker(
             layouts.groups, lambda: final.counts, lambda: queues.undelivered()
         )
-        has_run = bool(self._checkpoint.directory.below(SPARK_DIRECTORY).names("offsets"))
-        sinks = self._open_sinks(groups, again=has_run)
+        former = former_queries(self._script, program)
+        sinks = self._opened(groups, former)
         requests_directory = self._checkpoint.directory.below(CONTROL)
         control = ControlStream(requests_directory)
         fold_read_files(requests_directory, self._checkpoint.directory.below(SPARK_DIRECTORY))
@@ -157,7 +154,10 @@ class JobStarter:
             began.isoformat(timespec="seconds"),
             self._fixed_keep_rates,
             lambda: supervisor.is_active,
+            former,
         )
+        alter_to(self._script, running, self._checkpoint.directory, former)
+        sinks.prepare(again=bool(self._checkpoint.directory.names(f"{SPARK_DIRECTORY}/offsets")))
         queues = SinkQueues(self._spark, sinks, self._checkpoint.path)
         final = FinalStage(running.divided, self._script.options.set_aside_after)
         running.allot_cores(program.shards, program.first_shards)
@@ -360,7 +360,7 @@ class JobStarter:
             )
         return TableContent(self._spark.sparkContext, rows, is_large=is_large)
 
-    def _open_sinks(self, groups: Sequence[QueryGroup], *, again: bool) -> SinkFactory:
+    def _opened(self, groups: Sequence[QueryGroup], former: Mapping[str, Query]) -> SinkFactory:
         sinks = SinkFactory(
             self._spark,
             self._options.base,
@@ -369,23 +369,7 @@ class JobStarter:
             self._memory,
             self._checkpoint.directory.below(PENDING),
         )
-        sinks.open_bad_rows(f"{self._checkpoint.path}/{BAD_ROWS}")
-        for group in groups:
-            sinks.open_first(self._script.queries[name] for name in group.queries)
-            for name in self._inputs.names(group):
-                for target, options in self._side_outputs(name):
-                    sinks.open_side(target, options)
-        sinks.prepare(again=again)
+        open_sinks(
+            sinks, {**self._script.queries, **former}, groups, self._inputs, self._checkpoint
+        )
         return sinks
-
-    def _side_outputs(self, name: str) -> Iterator[tuple[Target, Mapping[str, str]]]:
-        """Sink options of late and bad rows: declared (``late_sink`` ...), or the checkpoint."""
-        definition = self._inputs.definition(name)
-        options = resolve_path(definition.options, self._options.base)
-        for target in (
-            Target("late", name, late_schema(definition.schema)),
-            Target("bad", name, bad_schema(definition.schema)),
-        ):
-            own = side_options(options, f"{target.kind}_")
-            path = f"{self._checkpoint.path}/{target.kind}/{path_segment(name)}"
-            yield target, own or {"sink": "parquet", "path": path}

@@ -33,7 +33,7 @@ class JobInputs:
     def __init__(self, spark: SparkSession, script: Script, base: Path | None) -> None:
         self._spark = spark
         self._script = script
-        self._base = base
+        self.base = base
         self._frames: dict[str, DataFrame] = {}
         self._contents: dict[str, pa.Table] = {}
 
@@ -69,13 +69,13 @@ class JobInputs:
             stream = self._script.streams[name]
             if supplied is not None:
                 return declared_columns(supplied, stream), None
-            options = resolve_path(stream.options, self._base)
+            options = resolve_path(stream.options, self.base)
             return stream_source(self._spark, replace(stream, options=options))
         table = self._script.tables[name]
         if supplied is not None:
             changes = declared_changes(table, supplied.columns)
             return declared_columns(supplied, changes, "table"), None
-        options = resolve_path(table.options, self._base)
+        options = resolve_path(table.options, self.base)
         return change_source(self._spark, replace(table, options=options))
 
     def content(self, name: str) -> pa.Table:
@@ -90,5 +90,5 @@ class JobInputs:
         table = self._script.tables[name]
         if is_live(table):
             return arrow_schema(table.schema).empty_table()
-        options = resolve_path(table.options, self._base)
+        options = resolve_path(table.options, self.base)
         return table_source(self._spark, replace(table, options=options))

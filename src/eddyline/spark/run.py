@@ -188,6 +188,19 @@ class Run:
         self._require_active()
         return self._queries.add(name, select, sink)
 
+    def alter(self, name: str, **sink: str) -> None:
+        """Give a query of the running job another sink, from one of the next batches on.
+
+        Args:
+            sink: all its options, as for :meth:`Session.query`.
+
+        Raises:
+            CatalogError: there is no such query. DataError: the sink is wrong.
+            StateError: the job has ended.
+        """
+        self._require_active()
+        self._queries.alter(name, sink)
+
     def drop(self, name: str) -> None:
         """Drop a query from the running job, with one of the next batches. Its delivered rows stay.
 
@@ -210,8 +223,9 @@ class Run:
         self._queries.reset_watermark(stream)
 
     def sql(self, script: str) -> list[Query | None]:
-        """Execute the CREATE QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK statements of a
-        script, one by one, as :meth:`add`, :meth:`drop` and :meth:`reset_watermark` do.
+        """Execute the CREATE QUERY, ALTER QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK
+        statements of a script, one by one, as :meth:`add`, :meth:`alter`, :meth:`drop` and
+        :meth:`reset_watermark` do.
 
         Raises:
             UnsupportedError: it is another statement. Otherwise as ``add`` and ``drop``; statements

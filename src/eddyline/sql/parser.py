@@ -28,6 +28,7 @@ from eddyline.sql.size_options import SizedInput, take_sizes
 from eddyline.sql.source import SourceText
 from eddyline.sql.stack import with_stack
 from eddyline.sql.statements import (
+    AlterQuery,
     CreateQuery,
     CreateStream,
     CreateTable,
@@ -51,6 +52,7 @@ _KINDS: Final[tuple[ObjectKind, ...]] = ("stream", "table", "view", "query")
 _STATEMENTS: Final = (
     *(f"{verb} {kind.upper()}" for verb in ("CREATE", "DROP") for kind in _KINDS),
     "ALTER STREAM",
+    "ALTER QUERY",
     "SET",
     "EXPLAIN",
     "SELECT",
@@ -292,12 +294,22 @@ class StatementParser(DefinitionParser):
         return lambda text, line, column: Drop(text, line, column, kind, name)
 
     def _alter(self) -> _Build:
+        if self._match_text_seq("QUERY"):
+            return self._alter_query()
         if not self._match_text_seq("STREAM"):
-            raise self.fail(f"expected STREAM, {self.here()}")
+            raise self.fail(f"expected STREAM or QUERY, {self.here()}")
         name = self._name("stream")
         if not self._match_text_seq("RESET", "WATERMARK"):
             raise self.fail(f"expected RESET WATERMARK, {self.here()}")
         return lambda text, line, column: ResetWatermark(text, line, column, name)
+
+    def _alter_query(self) -> _Build:
+        name = self._name("query")
+        if not self._match(TokenType.WITH, advance=False):
+            raise self.fail(f"expected WITH and the options of the sink, {self.here()}")
+        given = self._placed_options()
+        options, offsets = option_values(given), option_offsets(given)
+        return lambda text, line, column: AlterQuery(text, line, column, name, options, offsets)
 
     def _set(self) -> _Build:
         at_name = self._curr

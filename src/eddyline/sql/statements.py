@@ -143,6 +143,18 @@ class Drop(Statement):
 
 
 @dataclass(frozen=True)
+class AlterQuery(Statement):
+    """``ALTER QUERY name WITH (...)``: other options of its sink, in place of all former ones.
+
+    ``options`` and ``offsets``: as of :class:`CreateQuery`.
+    """
+
+    name: str
+    options: Mapping[str, str]
+    offsets: Mapping[str, OptionOffsets] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True)
 class ResetWatermark(Statement):
     """``ALTER STREAM name RESET WATERMARK``: the watermark restarts at the next rows."""
 

@@ -16,9 +16,10 @@ from eddyline import DataError, StateError
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark.delivery import sink_queues
 from eddyline.spark.delivery.collected import CollectedBatch
-from eddyline.spark.delivery.sink_factory import SinkFactory, SinkUse
+from eddyline.spark.delivery.sink_factory import SinkFactory
 from eddyline.spark.delivery.sink_queues import SinkQueues
 from eddyline.spark.delivery.sink_rows import SinkRows
+from eddyline.spark.delivery.sink_uses import SinkUse
 from eddyline.spark.exchange.packed_batches import OUTPUT_ARROW, pack
 from eddyline.spark.exchange.query_rows import QueryRows
 from eddyline.spark.sinks.failure_policy import FailurePolicy, OnFailure, RefusedError

@@ -42,7 +42,7 @@ def told(directory: Path, shards: int) -> dict[int, list[float]]:
     known = JobLayouts(
         of, layouts(of, shards), CELLS, shards, CORES, LocalDirectory(directory / "tables")
     )
-    running = RunningQueries(of, known, control, lambda query, again: None, "")
+    running = RunningQueries(of, known, control, lambda query, again, instead_of=None: None, "")
     running.allot_cores(shards, first=2)
     texts = control.by_shard().items()
     notes = {shard: [note_of(text) for _, text in sorted(sent.items())] for shard, sent in texts}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline import Engine
+from eddyline import CatalogError, Engine
 from eddyline.spark.exchange.packed_batches import pack
 from eddyline.spark.exchange.query_rows import OutputRoute, QueryRows, concatenated
 from eddyline.spark.exchange.row_files import WrittenFiles
@@ -161,3 +162,26 @@ def test_only_some_queries_are_printed(capsys: pytest.CaptureFixture[str]) -> No
     assert list(printed) == names[:20]
     assert printed["q3"] == ([3, 3], 5)
     assert capsys.readouterr().out == "10 more queries: 50 rows\n"
+
+
+def test_an_altered_query_has_another_route_also_in_a_saved_engine() -> None:
+    shard = ShardEngine(new_engine())
+    before = {name: shard.routes[name] for name in QUERIES}
+    first = "ALTER QUERY LOW WITH (sink = 'parquet', path = '/one')"
+    shard.apply(EngineBatch((), statements=(first,)))
+    one = shard.routes["low"]
+    shard.apply(EngineBatch((), statements=("ALTER QUERY low WITH (sink = 'noop')",)))
+    assert len({before["low"], one, shard.routes["low"]}) == 3 and one.preview is None
+    assert not shard.altered_routes, "no query is computed in parts"
+    file = io.BytesIO()
+    shard.save(file)
+    again = ShardEngine.load(io.BytesIO(file.getvalue()))
+    noop = shard.routes["low"]
+    for engine in (shard, again):
+        assert {name: engine.routes[name] for name in QUERIES} == before | {"low": noop}
+    again.apply(
+        EngineBatch((), statements=("DROP QUERY low", "CREATE QUERY low AS SELECT k FROM s [NOW]"))
+    )
+    assert again.engine.queries["low"].options == {}
+    with pytest.raises(CatalogError, match="there is no query 'lo'"):
+        again.apply(EngineBatch((), statements=("ALTER QUERY lo WITH (sink = 'noop')",)))

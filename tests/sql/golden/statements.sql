@@ -1,6 +1,6 @@
 SELEC price FROM trades
 =>
-SqlError: line 1, column 1: unknown statement; did you mean 'SELECT'? valid: ALTER STREAM, CREATE QUERY, CREATE STREAM, CREATE TABLE, CREATE VIEW, DROP QUERY, DROP STREAM, DROP TABLE, DROP VIEW, EXPLAIN, SELECT, SET
+SqlError: line 1, column 1: unknown statement; did you mean 'SELECT'? valid: ALTER QUERY, ALTER STREAM, CREATE QUERY, CREATE STREAM, CREATE TABLE, CREATE VIEW, DROP QUERY, DROP STREAM, DROP TABLE, DROP VIEW, EXPLAIN, SELECT, SET
   SELEC price FROM trades
   ^
 ----------

@@ -52,7 +52,7 @@ class EngineCheckpoint:
         changes = Changes(self._parts.queries.everyone(), self._parts.queries.peek())
         pending = {_PENDING + name: changes[name] for name in changes.active()}
         tables = {**self._parts.inputs.contents, **pending}
-        statements = [entry.sql for entry in self._parts.definitions]
+        statements = [entry.text for entry in self._parts.definitions]
         header = self._header(options, strategy)
         write_saved(target, statements, tables, header, self._state(), segments)
 

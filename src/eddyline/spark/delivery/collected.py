@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from eddyline.spark.delivery.sink_factory import Key
+from eddyline.spark.delivery.sink_uses import Key
 from eddyline.spark.exchange.packed_batches import (
     ANSWERS,
     OUTPUT_ARROW,

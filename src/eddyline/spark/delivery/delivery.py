@@ -12,9 +12,10 @@ from pyspark.sql import DataFrame
 
 from eddyline.spark.delivery.collected import CollectedBatch
 from eddyline.spark.delivery.final_stage import DRIVER, FinalStage
-from eddyline.spark.delivery.sink_factory import BAD_ROWS_KEY, Key, SinkFactory
+from eddyline.spark.delivery.sink_factory import BAD_ROWS_KEY, SinkFactory
 from eddyline.spark.delivery.sink_queues import SinkQueues
 from eddyline.spark.delivery.sink_rows import SinkRows
+from eddyline.spark.delivery.sink_uses import Key
 from eddyline.spark.delivery.spark_writes import first_rows, write_concurrently
 from eddyline.spark.exchange.packed_batches import OUTPUT_SCHEMA
 from eddyline.spark.exchange.query_rows import with_query
@@ -141,7 +142,9 @@ class Delivery:
 
     def _call_followers(self, batch_id: int, batch: CollectedBatch, packed: DataFrame) -> None:
         for query, followers in self._followers.items():
-            binding = self._sinks.find(query)
+            present = set(batch.with_rows())
+            bindings = self._sinks.bindings(query)
+            binding = next((b for b in bindings if b.key in present), None)
             if binding is None or not batch.counts.get(query):
                 continue
             schema = binding.target.schema

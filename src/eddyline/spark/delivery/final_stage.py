@@ -23,9 +23,8 @@ from eddyline.engine.query import Query
 from eddyline.errors import StateError
 from eddyline.spark.delivery.collected import CollectedBatch
 from eddyline.spark.exchange.packed_batches import PARTS, PARTS_BEFORE
-from eddyline.spark.exchange.query_rows import with_query
+from eddyline.spark.exchange.query_rows import OutputRoute, with_query
 from eddyline.spark.layouts.layout_shards import LayoutShards
-from eddyline.spark.script import Script
 from eddyline.spark.sinks.output_routes import route_of
 from eddyline.spark.sinks.sink_bases import OF_QUERIES
 from eddyline.spark.workers.shard_engine import StepOutput
@@ -61,12 +60,14 @@ class DividedQueries:
         self.by_name = {n: divided for n, divided in self.by_name.items() if n != name}
 
 
-def divided_queries(script: Script, layouts: Iterable[LayoutShards]) -> DividedQueries:
+def divided_queries(
+    queries: Mapping[str, Query], layouts: Iterable[LayoutShards]
+) -> DividedQueries:
     """Those of the layouts since the job's start."""
     found = DividedQueries()
     for of in layouts:
         for name in sorted(of.in_parts):
-            found.add(script.queries[name], of.ids)
+            found.add(queries[name], of.ids)
     return found
 
 
@@ -184,16 +185,20 @@ class FinalStage:
         if (cause := merger.merged.query.set_aside) is not None:
             self.aside[name] = cause
             del self._mergers[name]
-        return _add(divided.query, changes, batch)
+        altered = reports[0].get("altered_routes", {}).get(name)
+        route = route_of(divided.query) if altered is None else OutputRoute(*altered)
+        return _add(divided.query, changes, batch, route)
 
 
-def _add(query: Query, changes: Changes, batch: CollectedBatch) -> tuple[int, int]:
+def _add(
+    query: Query, changes: Changes, batch: CollectedBatch, route: OutputRoute
+) -> tuple[int, int]:
     """Add the results and bad rows of a query to the batch; returns their numbers."""
     name, out = query.name, 0
     for rows in StepOutput.of(changes).changes:
         out += rows.rows.num_rows
-        for route, table in rows.by_route({name: route_of(query)}):
-            batch.add(("changes", route.key), DRIVER, table)
+        for own, table in rows.by_route({name: route}):
+            batch.add(("changes", own.key), DRIVER, table)
     if out:
         batch.counts[name] = out
     bad = changes.bad.get(name)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,6 +16,7 @@ from eddyline.engine.execution.bad_rows import BAD_ROWS
 from eddyline.engine.query import Query
 from eddyline.errors import DataError, did_you_mean
 from eddyline.spark.delivery.roller import Roller
+from eddyline.spark.delivery.sink_uses import Key, SinkUse, place_of
 from eddyline.spark.formats.format_options import is_missing, package_of, sink_format
 from eddyline.spark.root_cause import root_cause
 from eddyline.spark.sinks.failure_policy import FailurePolicy, UnavailableError
@@ -47,7 +45,7 @@ from eddyline.spark.sinks.sinks import (
 )
 from eddyline.spark.sources.format_check import check_sink
 from eddyline.spark.sources.sources import resolve_path
-from eddyline.spark.storage.directory import Directory, path_segment
+from eddyline.spark.storage.directory import Directory
 
 #: Sinks whose rows name their query if it is not the only one.
 _SHARABLE: Final = (SparkSink, PostgresSink)
@@ -56,11 +54,8 @@ _NOT_LOADED: Final = re.compile(
     r"_DATA_SOURCE_NOT_ENABLED|NoClassDefFoundError|ServiceConfigurationError"
     r"|IncompatibleClassChangeError|NoSuchMethodError|NoSuchFieldError|AbstractMethodError"
 )
-#: Kind and name of the packed batches of a shard's output.
-Key = tuple[str, str]
 #: The bad rows of all queries.
 BAD_ROWS_KEY: Final = ("bad", OF_QUERIES)
-_NAMED: Final = 3
 _log = logging.getLogger(__name__)
 
 
@@ -70,33 +65,6 @@ class SinkBinding(NamedTuple):
     target: Target
     key: Key
     sink: Sink
-
-
-@dataclass
-class SinkUse:
-    """Who uses a sink, and what happens to rows that it does not take.
-
-    Attributes:
-        name: its format. place: a name for its files in the checkpoint, the same at each start.
-        labels: of its queries or side outputs.
-    """
-
-    name: str
-    place: str
-    policy: FailurePolicy
-    labels: list[str] = field(default_factory=list)
-
-    @property
-    def described(self) -> str:
-        """The first queries in words."""
-        more = len(self.labels) - _NAMED
-        shown = ", ".join(f"'{label}'" for label in self.labels[:_NAMED])
-        return f"{shown} and {more} more" if more > 0 else shown
-
-    @property
-    def segment(self) -> str:
-        """A name for its files that tells who uses it."""
-        return f"{path_segment(self.labels[0])}-{self.place}"
 
 
 class SinkFactory:
@@ -113,6 +81,7 @@ class SinkFactory:
     Attributes:
         by_key: sinks by key of the packed batches.
         uses: by sink, who uses it; without sinks that discard rows.
+        before: by sink, the queries that had another one, with that.
         roller: writes the files of several batches.
     """
 
@@ -129,6 +98,8 @@ class SinkFactory:
         self._pending = pending
         self.by_key: dict[Key, Sink] = {}
         self.uses: dict[DriverSink | SparkSink, SinkUse] = {}
+        self.before: dict[DriverSink | SparkSink, list[tuple[DriverSink | SparkSink, str]]] = {}
+        self._former: dict[str, list[SinkBinding]] = {}
         self._spark = spark
         self._base = base
         printed = PrintSink(printer, print_omitted if printer is print_rows else _omit)
@@ -150,11 +121,14 @@ class SinkFactory:
             if isinstance(sink, _SHARABLE):
                 sink.shared |= sink.owner.name != query.name or _is_shared(query)
 
-    def open(self, query: Query, *, again: bool = False) -> None:
-        """Open the sink of a query that is added to the job, and prepare it.
+    def open(self, query: Query, *, again: bool = False, instead_of: Query | None = None) -> None:
+        """Open the sink of a query that is added to the job, or that gets another sink, and prepare
+        it.
 
         Args:
-            again: the query was added before this start, so its sink may be unavailable.
+            again: that was before this start, so the sink may be unavailable.
+            instead_of: the query with its former sink, which gets what it emits until the shards
+                know of the other one.
 
         Raises:
             DataError: as of :meth:`open_first` and :meth:`prepare`; or the sink belongs to another
@@ -165,27 +139,50 @@ class SinkFactory:
                 f"'{query.name}': the url has a password, which would be written to the checkpoint "
                 "with the request: name an environment variable of the job in password_env"
             )
+        former = None if instead_of is None else self._bindings[query.name.lower()]
         sink = self._open(query)
-        with self._closed_after_errors(query, sink):
+        with self._closed_after_errors(query, sink, former):
             if isinstance(sink, _SHARABLE) and not sink.shared:
                 self._share(sink, query)
             if isinstance(sink, PostgresSink):
-                _prepare(sink, again=again)
+                _prepare(sink, again=again, continues=former is not None)
+        if former is not None and former.sink is not sink:
+            self._replace(query.name, former, sink)
 
     @contextmanager
-    def _closed_after_errors(self, query: Query, sink: Sink) -> Iterator[None]:
+    def _closed_after_errors(
+        self, query: Query, sink: Sink, former: SinkBinding | None
+    ) -> Iterator[None]:
         """Forget that a query has a sink, if what follows fails."""
         try:
             yield
         except Exception:
             binding = self._bindings.pop(query.name.lower())
-            if isinstance(sink, PostgresSink):
-                sink.reads.pop(query.name)
-            if not isinstance(sink, DiscardSink):
-                self.uses[sink].labels.remove(query.name)
-            if all(other.key != binding.key for other in self._bindings.values()):
-                del self.by_key[binding.key]
+            if former is not None:
+                self._bindings[query.name.lower()] = former
+            if former is None or former.sink is not sink:
+                self._forget(query.name, sink)
+                if all(other.sink is not sink for other in self._bindings.values()):
+                    del self.by_key[binding.key]
             raise
+
+    def _forget(self, query: str, sink: Sink) -> None:
+        if isinstance(sink, PostgresSink):
+            sink.reads.pop(query)
+        if not isinstance(sink, DiscardSink):
+            self.uses[sink].labels.remove(query)
+
+    def _replace(self, query: str, former: SinkBinding, sink: Sink) -> None:
+        """Note that a query has another sink."""
+        self._former.setdefault(query.lower(), []).append(former)
+        old = former.sink
+        self._forget(query, old)
+        if isinstance(old, DiscardSink):
+            return
+        self.uses[old].former.append(query)
+        if not isinstance(sink, DiscardSink):
+            self.before[old] = [b for b in self.before.get(old, []) if b != (sink, query)]
+            self.before.setdefault(sink, []).append((old, query))
 
     def _share(self, sink: SparkSink | PostgresSink, query: Query) -> None:
         """Let an added query use a sink that is not shared so far."""
@@ -209,7 +206,8 @@ class SinkFactory:
                 has not what the job has written.
         """
         for sink in self._tables():
-            _prepare(sink, again=again)
+            if self.uses[sink].labels:
+                _prepare(sink, again=again)
 
     def emptied(self, streams: frozenset[str]) -> dict[DriverSink | SparkSink, list[str]]:
         """The queries whose answers are empty if the windows over streams have been emptied, by
@@ -268,6 +266,11 @@ class SinkFactory:
             return SinkBinding(target, BAD_ROWS_KEY, self.by_key[BAD_ROWS_KEY])
         return found
 
+    def bindings(self, query: str) -> list[SinkBinding]:
+        """The present binding of a query, and those of its former sinks."""
+        found = self._bindings.get(query.lower())
+        return [] if found is None else [found, *self._former.get(query.lower(), [])]
+
     def labels(self) -> list[str]:
         """The names of all queries and side outputs."""
         return [binding.target.label for binding in list(self._bindings.values())]
@@ -298,14 +301,19 @@ class SinkFactory:
             DataError: others with this sink have other options for failures.
         """
         if not isinstance(sink, DiscardSink):
-            policy, place = FailurePolicy.of(target.label, options), _place(key, sink)
+            policy, place = FailurePolicy.of(target.label, options), place_of(key, sink)
             use = self.uses.setdefault(sink, SinkUse(sink_format(options), place, policy))
+            if use.all in ([], [target.label]):
+                use.policy = policy
             if use.policy != policy:
                 raise DataError(
                     f"'{target.label}': {use.described} has the same sink, and another on_failure "
                     "or max_waiting_bytes"
                 )
-            use.labels.append(target.label)
+            if target.label not in use.labels:
+                use.labels.append(target.label)
+            if target.label in use.former:  # it has this sink again
+                use.former.remove(target.label)
         self.by_key[key] = sink
         self._bindings[target.label.lower()] = SinkBinding(target, key, sink)
 
@@ -322,13 +330,13 @@ class SinkFactory:
         """
         first = self._by_path.setdefault(sink.path, sink)
         owner, target = first.owner, sink.owner
+        conflict = f"'{target.label}': the path '{sink.path}' belongs to '{owner.label}'"
+        same = (first.format, first.options, first.limits)
+        if same != (sink.format, sink.options, sink.limits):
+            raise DataError(f"{conflict}, whose sink has another format or other options")
         if owner != target:
-            conflict = f"'{target.label}': the path '{sink.path}' belongs to '{owner.label}'"
             if owner.kind != "changes" or target.kind != "changes":
                 raise DataError(conflict)
-            same = (first.format, first.options, first.limits)
-            if same != (sink.format, sink.options, sink.limits):
-                raise DataError(f"{conflict}, whose sink has another format or other options")
             if owner.schema != target.schema:
                 raise DataError(f"{conflict}, which has other columns; choose another path")
         if self._pending is not None:
@@ -346,18 +354,13 @@ class SinkFactory:
             self._found.add(format_)
 
 
-def _prepare(sink: PostgresSink, *, again: bool) -> None:
+def _prepare(sink: PostgresSink, *, again: bool, continues: bool = False) -> None:
     try:
-        sink.prepare()
+        sink.prepare(continues=continues)
     except UnavailableError as e:
         if not again:
             raise
         _log.warning("%s; the job goes on, and the results wait", e)
-
-
-def _place(key: Key, sink: Sink) -> str:
-    identity = ("path", sink.path) if isinstance(sink, FileSink) else key
-    return hashlib.blake2b(json.dumps(identity).encode(), digest_size=8).hexdigest()
 
 
 def _is_shared(query: Query) -> bool:

@@ -9,20 +9,23 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from eddyline.engine.explain import bytes_text
 from eddyline.errors import StateError
 from eddyline.spark.delivery.collected import CollectedBatch
-from eddyline.spark.delivery.sink_factory import SinkFactory, SinkUse
+from eddyline.spark.delivery.sink_factory import SinkFactory
 from eddyline.spark.delivery.sink_rows import SinkRows
+from eddyline.spark.delivery.sink_uses import SinkUse
 from eddyline.spark.delivery.undelivered import (
     DEAD_LETTERS,
     DIRECTORY,
     Undelivered,
     UndeliveredBatches,
     content_of,
+    split,
 )
 from eddyline.spark.root_cause import root_cause
 from eddyline.spark.sinks.failure_policy import RefusedError
@@ -83,7 +86,7 @@ class SinkQueue:
     @property
     def labels(self) -> Sequence[str]:
         """Of the queries and side outputs with this sink."""
-        return self._use.labels
+        return self._use.all
 
     def deliver(self, rows: SinkRows) -> None:
         """Write the rows of the next batch, or let them wait.
@@ -127,6 +130,35 @@ class SinkQueue:
             except Exception as e:
                 self._failed(e)
                 self._give_up_the_oldest(e)
+
+    def hand_over(self, query: str, to: SinkQueue, stop: threading.Event) -> None:
+        """Let another sink have what waits of a query, if the next attempt fails, too."""
+        self.retry(stop, at_once=True)
+        with self._writing:
+            moved = 0
+            for batch_id in self._waiting.ids:
+                packed, emptied = self._waiting.read(batch_id)
+                own, others = split(packed, query)
+                is_emptied = query in emptied
+                if not own.num_rows and not is_emptied:
+                    continue
+                moved += 1
+                to.take(batch_id, content_of(own, [query] if is_emptied else []))
+                rest = [name for name in emptied if name != query]
+                if others.num_rows or rest:
+                    with self._files:
+                        self._waiting.add(batch_id, content_of(others, rest))
+                else:
+                    self._remove(batch_id)
+        if moved:
+            name = to.state.sink
+            _log.info("%s: %d batches of '%s' go to '%s'", self._who, moved, query, name)
+
+    def take(self, batch_id: int, content: pa.Buffer) -> None:
+        """Let a batch of a former sink wait for this one."""
+        with self._files:
+            self._waiting.add(batch_id, content)
+        self._state = self._now(self._state.cause, self._state.attempts)
 
     def _deliver_first(self) -> bool:
         """Deliver the oldest batch that waits; False if none does."""
@@ -224,7 +256,7 @@ class SinkQueue:
         """Why an attempt failed, in one line, without what :attr:`_who` says."""
         text = root_cause(error) if isinstance(error, PySparkException) else str(error)
         text = " ".join(text.split()) or type(error).__name__
-        for label in self._use.labels:
+        for label in self._use.all:
             text = text.removeprefix(f"'{label}': ")
         return text.removeprefix(f"sink '{self._use.name}', ")
 
@@ -263,7 +295,14 @@ class SinkQueues:
         if isinstance(sink, DriverSink) and not sink.waits:
             rows.write(self._spark)
             return
-        self._of(sink).deliver(rows)
+        queue = self._of(sink)
+        for former, query in self._sinks.before.get(sink, ()):
+            old, use = self._queues.get(former), self._sinks.uses[former]
+            if old is not None and old.waits:
+                old.hand_over(query, queue, self._closing)
+            if query in use.former:
+                use.former.remove(query)
+        queue.deliver(rows)
         self._wake.set()
 
     def undelivered(self) -> dict[str, Undelivered]:

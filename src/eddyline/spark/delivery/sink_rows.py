@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.spark.delivery.collected import CollectedBatch, in_time_order, rows_of
-from eddyline.spark.delivery.sink_factory import Key
+from eddyline.spark.delivery.sink_uses import Key
 from eddyline.spark.delivery.spark_writes import of_keys, rows_for_sink, sink_columns
 from eddyline.spark.exchange.packed_batches import OUTPUT_COLUMNS, packed_content
 from eddyline.spark.exchange.query_rows import QueryRows, decoded_query

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from eddyline.spark.delivery.collected import TIME_COLUMN
-from eddyline.spark.delivery.sink_factory import Key
+from eddyline.spark.delivery.sink_uses import Key
 from eddyline.spark.exchange.packed_batches import unpack
 from eddyline.spark.exchange.query_rows import QueryRows, decoded_query
 from eddyline.spark.gc_control import freeze_live_objects

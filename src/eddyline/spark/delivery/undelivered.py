@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from eddyline.engine.explain import bytes_text
 from eddyline.errors import StateError
@@ -129,6 +130,20 @@ def content_of(rows: pa.Table, emptied: Sequence[str]) -> pa.Buffer:
         rows: packed batches. emptied: queries whose answers have become empty before them.
     """
     return packed(rows.replace_schema_metadata({_EMPTIED: json.dumps(list(emptied))}), "lz4")
+
+
+def split(rows: pa.Table, query: str) -> tuple[pa.Table, pa.Table]:
+    """Packed batches of changes with the rows of one query, and those with the others."""
+    parts: tuple[list[dict[str, object]], list[dict[str, object]]] = ([], [])
+    for row in rows.to_pylist():
+        changes = unpack(row["blob"])
+        own = pc.equal(changes.column(0).cast(pa.string()), query)
+        for part, chosen in zip(parts, (own, pc.invert(own)), strict=True):
+            if (kept := changes.filter(chosen)).num_rows:
+                part.append(row | {"blob": packed(kept).to_pybytes()})
+    schema = rows.schema.remove_metadata()
+    own_rows, others = (pa.Table.from_pylist(part, schema=schema) for part in parts)
+    return own_rows, others
 
 
 def _name(batch_id: int, nbytes: int | None) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.errors import StateError
 from eddyline.spark.layouts.layout_shards import LayoutShards, layouts_of
-from eddyline.spark.layouts.program_diff import require_same
+from eddyline.spark.layouts.program_diff import first_sinks, require_same
 from eddyline.spark.script import QueryGroup, Script
 from eddyline.spark.storage.directory import Directory
 from eddyline.spark.storage.program_file import (
@@ -43,6 +43,7 @@ class JobProgram:
 
     Attributes:
         shards: as chosen. layouts: of all groups, with the cores of a shard now.
+        first_sinks: by query, the options of its sink at the first start, where they differ.
 
     Raises:
         StateError: the checkpoint belongs to another program, has another number of shards, or
@@ -79,6 +80,7 @@ class JobProgram:
                 checkpoint.make(place)  # Eddyline creates them readable by the owner only
             saved = program
         self._saved = saved
+        self.first_sinks = first_sinks(saved, script)
         self._first_cores = {of.shards: of.cores for of in saved.layouts}
         if self.shards == saved.shards:
             self.layouts = [replace(of, cores=self._first_cores[of.ids]) for of in self.layouts]

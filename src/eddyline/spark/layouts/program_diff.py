@@ -14,10 +14,12 @@ from eddyline.algebra.functions import UserFunction
 from eddyline.algebra.plan import Plan
 from eddyline.errors import EddylineError, StateError
 from eddyline.spark.script import Script
+from eddyline.spark.sinks.postgres.postgres_options import public_options
 from eddyline.spark.storage.program_file import SavedProgram
+from eddyline.sql.definitions import SIDE_PREFIXES
 from eddyline.sql.json_paths import path_text
 from eddyline.sql.parser import parse
-from eddyline.sql.statements import CreateStream, CreateTable, CreateView
+from eddyline.sql.statements import CreateQuery, CreateStream, CreateTable, CreateView
 from eddyline.types import sql_type
 
 #: Maximum number of differences in a message.
@@ -107,7 +109,7 @@ def _of_inputs(what: str, before: StreamDef | TableDef, now: StreamDef | TableDe
     yield from _entries(f"{what}: column", *types)
     if types[0] == types[1] and list(types[0]) != list(types[1]):
         yield f"{what}: its columns have another order"
-    yield from _entries(f"{what}: option", before.options, now.options)
+    yield from _entries(f"{what}: option", *map(_source_options, (before, now)))
     yield from _entries(f"{what}: computed column", *map(_computed, (before, now)))
     there, here = before.columns, now.columns
     yield from _entries(f"{what}: PATH of column", _paths(there), _paths(here))
@@ -117,6 +119,12 @@ def _of_inputs(what: str, before: StreamDef | TableDef, now: StreamDef | TableDe
             yield from _changed(
                 f"{what}: {setting}", getattr(before, setting), getattr(now, setting)
             )
+
+
+def _source_options(definition: StreamDef | TableDef) -> dict[str, str]:
+    """The options without those of the sinks of side outputs."""
+    options = definition.options.items()
+    return {name: value for name, value in options if not name.startswith(SIDE_PREFIXES)}
 
 
 def _paths(columns: ColumnSources) -> dict[str, str]:
@@ -151,22 +159,39 @@ def _queries(
         yield from _of_query(name, *(_meaning(script, name) for script in scripts))
 
 
-def _meaning(script: Script, name: str) -> tuple[Plan, Emit, Mapping[str, str], bool, object]:
+def first_sinks(before: SavedProgram, script: Script) -> dict[str, dict[str, str]]:
+    """By query, the options of its sink in the program of a checkpoint, where those of a script
+    differ; sinks are no part of what has to be the same.
+    """
+    found = {}
+    for name, sql in before.queries.items():
+        if name in script.queries and sql != script.statement(name):
+            (statement,) = parse(sql)
+            assert isinstance(statement, CreateQuery), "it is a query"
+            if dict(statement.options) != public_options(script.queries[name].options):
+                found[name] = dict(statement.options)
+    return found
+
+
+#: Plan, EMIT, ON OVERLOAD SHED, and the tables that a query reads.
+_Meaning = tuple[Plan, Emit, bool, object]
+
+
+def _meaning(script: Script, name: str) -> _Meaning:
     query = script.queries[name]
-    return query.plan, query.emit, query.options, query.sheds, script.tables_of(name)
+    return query.plan, query.emit, query.sheds, script.tables_of(name)
 
 
 def _of_query(
     name: str,
-    before: tuple[Plan, Emit, Mapping[str, str], bool, object],
-    now: tuple[Plan, Emit, Mapping[str, str], bool, object],
+    before: _Meaning,
+    now: _Meaning,
 ) -> Iterator[str]:
     what = f"query '{name}'"
-    if (before[0], before[4]) != (now[0], now[4]):
+    if (before[0], before[3]) != (now[0], now[3]):
         yield f"{what} has another SELECT"
     yield from _changed(f"{what}: EMIT", before[1], now[1])
-    yield from _entries(f"{what}: option", before[2], now[2])
-    yield from _changed(f"{what}: ON OVERLOAD SHED", before[3], now[3])
+    yield from _changed(f"{what}: ON OVERLOAD SHED", before[2], now[2])
 
 
 def _entries(what: str, before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from eddyline.engine.query import Query
 from eddyline.errors import StateError
 from eddyline.spark.layouts.job_layouts import JobLayouts
-from eddyline.spark.layouts.layout_shards import LayoutShards
+from eddyline.spark.layouts.layout_shards import LayoutShards, by_group
 from eddyline.spark.layouts.layout_views import LayoutViews
 from eddyline.spark.operation.script_delta import ScriptDelta
-from eddyline.spark.script import QueryGroup, drop_statement
+from eddyline.spark.script import QueryGroup, drop_statement, longest_range_us
 from eddyline.spark.storage.control import (
     ControlStream,
     Request,
+    cores_note,
     hand_over_note,
     reads_note,
 )
@@ -28,6 +29,7 @@ class GroupRequests:
     Attributes:
         layout_of: by query, the layout that it runs in, or ran in.
         aside: the queries that are set aside.
+        allotted: by first shard of a group, for which number of shards it has been told its cores.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class GroupRequests:
     ) -> None:
         self.layout_of = {name: of for of in layouts.all for name in of.queries}
         self.aside: set[str] = set()
+        self.allotted: dict[int, int] = {}
         self._script = script
         self._layouts = layouts
         self._views = views
@@ -73,6 +76,31 @@ class GroupRequests:
         """Send a statement or a note to all shards of a group."""
         shards = self._layouts.shards(group)
         self.send(group, self._control.statement(shards[0], dict.fromkeys(shards, text)))
+
+    def end_input(self) -> None:
+        """End the input of all shards.
+
+        A shard advances after its last row by the longest RANGE window of its queries, so that all
+        windows expire.
+        """
+        longest_us = {shard: 0 for of in self._layouts.all for shard in of.ids}
+        for query in self._script.queries.values():
+            for shard in self._layouts.shards(self.layout_of[query.name].group):
+                longest_us[shard] = max(longest_us[shard], longest_range_us(query))
+        self._control.end_of_input(longest_us)
+
+    def allot_cores(self, shards: int, first: int) -> None:
+        """Tell the engines of each group how many cores each has, once after a rescaling.
+
+        Args:
+            shards: how many run side by side. first: for how many the engines were built.
+        """
+        for group, own in by_group(self._layouts.first):
+            to = self._layouts.shards(group)
+            if self.allotted.get(to[0], first) != shards:
+                note = cores_note(to[0], min(of.cores for of in own), shards)
+                self.to_all(group, note)
+                self.allotted[to[0]] = shards
 
     def statement(
         self, layout: LayoutShards, text: str, dropped: Query | None = None

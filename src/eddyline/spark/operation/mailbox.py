@@ -38,7 +38,7 @@ from eddyline.spark.operation.progress_tracker import ProgressTracker
 from eddyline.spark.operation.running_queries import RunningQueries
 from eddyline.spark.rate_limiter import RateLimiter
 from eddyline.spark.storage.directory import Directory
-from eddyline.sql.statements import CreateQuery, Drop, ResetWatermark
+from eddyline.sql.statements import AlterQuery, CreateQuery, Drop, ResetWatermark
 
 DIRECTORY: Final = "mailbox"
 #: Longest time between two writes of the status.
@@ -160,7 +160,7 @@ class Mailbox:
         """Write the status if it has changed or is old, within the rate limit."""
         if not at_once and state == "running" and not self._limiter.due:
             return
-        queries = tuple(self._queries.queries)
+        queries = tuple(self._queries.queries.values())
         progress = self._tracker.progress()
         content = (state, progress.batch_id, progress.undelivered, queries, self._problem)
         if content == self._written and time.monotonic() - self._written_at < HEARTBEAT_S:
@@ -229,7 +229,7 @@ class Mailbox:
                 self._wanted[name] = self._want(fields)
                 return None
             for statement, _ in self._queries.run(_sql_of(fields)):
-                assert isinstance(statement, CreateQuery | Drop | ResetWatermark)
+                assert isinstance(statement, AlterQuery | CreateQuery | Drop | ResetWatermark)
                 done.append(statement.name)
                 self._attempted(self._write_status)  # a request may have thousands of statements
         except Exception as e:
@@ -351,7 +351,9 @@ def _fields(content: bytes) -> dict[str, Any]:
 def _response(done: list[str], error: Exception | None = None) -> Mapping[str, Any]:
     if error is None:
         return {"done": done}
-    return {"done": done, "error": type(error).__name__, "message": str(error)}
+    known = (c for c in type(error).__mro__ if c.__module__ == EddylineError.__module__)
+    kind = next(known, type(error)).__name__  # clients know the public errors only
+    return {"done": done, "error": kind, "message": str(error)}
 
 
 def _message(error: BaseException) -> str:

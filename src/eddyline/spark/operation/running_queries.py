@@ -13,23 +13,25 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Final, Protocol
+from types import MappingProxyType
+from typing import Final
 
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.query import Query
 from eddyline.errors import CatalogError, SqlError, StateError, UnsupportedError, did_you_mean
 from eddyline.spark.delivery.final_stage import divided_queries
+from eddyline.spark.formats.format_options import sink_format
 from eddyline.spark.layouts.job_layouts import JobLayouts
-from eddyline.spark.layouts.layout_shards import LayoutShards, by_group, is_in_parts
+from eddyline.spark.layouts.layout_shards import LayoutShards, is_in_parts
 from eddyline.spark.layouts.layout_views import LayoutViews
+from eddyline.spark.operation import script_delta
 from eddyline.spark.operation.group_requests import GroupRequests
-from eddyline.spark.operation.script_delta import ScriptDelta, require_shedding
+from eddyline.spark.operation.script_delta import OpenSink, ScriptDelta, require_shedding
 from eddyline.spark.partitioning.planned_query import PlannedQuery
 from eddyline.spark.script import (
     QueryGroup,
     Script,
     drop_statement,
-    longest_range_us,
     positioned,
     reset_statement,
 )
@@ -37,13 +39,12 @@ from eddyline.spark.storage.control import (
     ControlStream,
     SentStatement,
     aside_note,
-    cores_note,
     layout_request,
     note_of,
 )
 from eddyline.sql.catalog import Names
 from eddyline.sql.parser import parse
-from eddyline.sql.statements import CreateQuery, Drop, ResetWatermark, Statement
+from eddyline.sql.statements import AlterQuery, CreateQuery, Drop, ResetWatermark, Statement
 
 #: Longest time between two looks at whether the job has ended, while a query waits for a batch.
 _POLL_S: Final = 1.0
@@ -51,13 +52,6 @@ _log = logging.getLogger(__name__)
 
 #: Adds a query to the script.
 Creation = Callable[[ScriptDelta], Query]
-
-
-class OpenSink(Protocol):
-    """See :meth:`SinkFactory.open`."""
-
-    def __call__(self, query: Query, *, again: bool) -> None:
-        """Open the sink of a query."""
 
 
 class RunningQueries:
@@ -71,6 +65,7 @@ class RunningQueries:
         began: time of the job's first start, in ISO 8601.
         shed_streams: streams of which rows are dropped where they are read.
         is_active: whether the job runs, or is going to.
+        other_sinks: queries of the script with the sinks with which the job was first started.
 
     Attributes:
         divided: the queries whose groups are computed in parts.
@@ -85,13 +80,13 @@ class RunningQueries:
         began: str,
         shed_streams: Collection[str] = (),
         is_active: Callable[[], bool] = lambda: True,
+        other_sinks: Mapping[str, Query] = MappingProxyType({}),
     ) -> None:
-        self._script = ScriptDelta(script)
+        self._script = ScriptDelta(script, other_sinks)
         self._layouts = layouts
         self._views = LayoutViews(script, layouts.all)
         self._requests = GroupRequests(self._script, layouts, self._views, control)
-        self.divided = divided_queries(script, layouts.all)
-        self._told: dict[int, int] = {}  # by first shard of a group, for which number of shards
+        self.divided = divided_queries({**script.queries, **other_sinks}, layouts.all)
         self._control = control
         self._open_sink = open_sink
         self._shed_streams = shed_streams
@@ -125,11 +120,7 @@ class RunningQueries:
             CatalogError: there is no such query.
         """
         with self._lock:
-            queries = self.queries
-            query = queries.get(name)
-            if query is None:
-                known = did_you_mean(name, queries)
-                raise CatalogError(f"there is no query '{name}'; {known}")
+            query = self._script.named(name)
             layout = self._requests.layout_of[query.name]
             return query, layout.ids, self._layouts.shards(layout.group)
 
@@ -138,8 +129,7 @@ class RunningQueries:
         return self._requests.layout_of[name]
 
     def run(self, text: str) -> Iterator[tuple[Statement, Query | None]]:
-        """Execute CREATE QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK statements, one by
-        one, as ``add``, ``drop`` and ``reset_watermark`` do.
+        """Execute the statements of :meth:`Run.sql`, one by one.
 
         Yields:
             Each executed statement, with the query that it added.
@@ -161,12 +151,15 @@ class RunningQueries:
             case Drop(kind="query"):
                 self.drop(statement.name)
                 return None
+            case AlterQuery():
+                self.alter(statement.name, statement.options)
+                return None
             case ResetWatermark():
                 self.reset_watermark(statement.name)
                 return None
         raise UnsupportedError(
-            "a running job accepts CREATE QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK; "
-            "add other statements to the session and start from a new checkpoint",
+            "a running job accepts CREATE QUERY, ALTER QUERY, DROP QUERY and ALTER STREAM ... "
+            "RESET WATERMARK; add other statements to the session and start from a new checkpoint",
             line=1,
             column=1,
         )
@@ -209,9 +202,7 @@ class RunningQueries:
             return added.result()
 
     def _attempt(self, create: Creation) -> Query | None:
-        """Add a query; None: it needs another layout, which can begin after one of the next
-        batches.
-        """
+        """Add a query; None: it needs another layout, which can begin after a batch."""
         self._requests.require_no_doubt()
         self._listed = None
         script = self._script
@@ -267,6 +258,24 @@ class RunningQueries:
         self._views.add(layout, requests.read_from(name, layout))
         self._since[name] = statement[0].at
         _log.info("query '%s' is added: %s", name, layout.described)
+
+    def alter(self, name: str, options: Mapping[str, str]) -> None:
+        """Give a query another sink, from the batch of the request on.
+
+        Raises:
+            CatalogError: there is no such query. DataError: the sink is wrong.
+            StateError: whether an earlier request has reached the job is unknown.
+        """
+        with self._lock:
+            self._requests.require_no_doubt()
+            query, altered = self._script.alter(name, options)
+            self._open_sink(altered, again=False, instead_of=query)
+            self._listed = None
+            self._script.replace(altered)
+            layout = self._requests.layout_of[query.name]
+            requests = self._requests.statement(layout, script_delta.alter_statement(altered))
+            self._requests.send(layout.group, requests)
+            _log.info("query '%s' has another sink: %s", query.name, sink_format(altered.options))
 
     def drop(self, name: str) -> None:
         """Drop a query. Its delivered rows stay, and can still be read.
@@ -346,30 +355,17 @@ class RunningQueries:
             shards: how many run side by side. first: for how many the engines were built.
         """
         with self._lock:
-            for group, own in by_group(self._layouts.first):
-                to = self._layouts.shards(group)
-                if self._told.get(to[0], first) != shards:
-                    note = cores_note(to[0], min(of.cores for of in own), shards)
-                    self._requests.to_all(group, note)
-                    self._told[to[0]] = shards
+            self._requests.allot_cores(shards, first)
 
     def end_input(self) -> None:
-        """End the input of all shards.
-
-        A shard advances after its last row by the longest RANGE window of its queries, so that all
-        windows expire.
-        """
+        """End the input of all shards."""
         with self._lock:
-            longest_us = {shard: 0 for of in self._layouts.all for shard in of.ids}
-            for query in self._script.queries.values():
-                for shard in self._layouts.shards(self._requests.layout_of[query.name].group):
-                    longest_us[shard] = max(longest_us[shard], longest_range_us(query))
-            self._control.end_of_input(longest_us)
+            self._requests.end_input()
 
     def _replay(self, sent: SentStatement) -> None:
         if (note := note_of(sent.text)) is not None:
             if "cores" in note:
-                self._told[note["group"]] = note["shards"]
+                self._requests.allotted[note["group"]] = note["shards"]
             elif "set_aside" in note:
                 self._requests.aside.add(note["set_aside"])
                 self.divided.drop(note["set_aside"])
@@ -386,6 +382,10 @@ class RunningQueries:
                         self.divided.add(query, of.ids)
                     self._views.add(of, self._requests.read_from(query.name, of))
                     self._since[query.name] = sent.at
+                case AlterQuery():
+                    query, altered = self._script.alter(statement.name, statement.options)
+                    self._open_sink(altered, again=True, instead_of=query)
+                    self._script.replace(altered)
                 case Drop():
                     dropped = self._script.drop(statement.name).name
                     self.divided.drop(dropped)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import Protocol
 
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.definitions import names_read
@@ -11,7 +14,10 @@ from eddyline.errors import CatalogError, did_you_mean
 from eddyline.spark.layouts.layout_shards import planned
 from eddyline.spark.partitioning.planned_query import PlannedQuery
 from eddyline.spark.script import Script
+from eddyline.spark.sources.format_check import check_sink, check_sink_of
 from eddyline.sql.catalog import Names
+from eddyline.sql.definitions import own_option
+from eddyline.sql.naming import quoted, quoted_text
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, SelectStatement, whole_statement
 
@@ -25,11 +31,15 @@ class ScriptDelta:
 
     Args:
         first: later changes of it have no effect here.
+        other_sinks: queries of it with the sinks that they had before.
     """
 
-    def __init__(self, first: Script) -> None:
+    def __init__(
+        self, first: Script, other_sinks: Mapping[str, Query] = MappingProxyType({})
+    ) -> None:
         self._queries: Names[Query] = Names()
         self._queries.update(first.queries)
+        self._queries.update(other_sinks)
         self._tables = {name: first.tables_of(name) for name in first.queries}
         self._statements: Names[str] = Names()  # of the queries of the first script
         self._statements.update({name: first.statement(name) for name in first.queries})
@@ -81,15 +91,30 @@ class ScriptDelta:
         self._prepare(name, select)
         return self._added(self._script.query(name, select, options))
 
+    def alter(self, name: str, options: Mapping[str, str]) -> tuple[Query, Query]:
+        """A query, and the same with another sink, which :meth:`replace` makes the current one.
+
+        Raises:
+            CatalogError: there is no such query. DataError: the sink is wrong.
+        """
+        query = self.named(name)
+        given = {own_option(option): value for option, value in options.items()}
+        check_sink(query.name, given, of_query=True)
+        altered = with_sink(query, given or {"sink": "print"})
+        check_sink_of(altered)
+        return query, altered
+
+    def replace(self, query: Query) -> None:
+        """Make this the current query of its name."""
+        self._queries[query.name] = query
+
     def drop(self, name: str) -> Query:
         """Drop a query, and return it.
 
         Raises:
             CatalogError: there is no such query, or another one or a view reads it.
         """
-        query = self._queries.get(name)
-        if query is None:
-            raise CatalogError(f"there is no query '{name}'; {did_you_mean(name, self._queries)}")
+        query = self.named(name)
         for kind, reader in self._readers.get(query.name, ()):
             if kind == "view":
                 raise CatalogError(
@@ -104,6 +129,17 @@ class ScriptDelta:
         if query.name in self._script.queries:
             self._script.drop(query.name)
         del self._queries[query.name]
+        return query
+
+    def named(self, name: str) -> Query:
+        """The current query of a name.
+
+        Raises:
+            CatalogError: there is none.
+        """
+        query = self._queries.get(name)
+        if query is None:
+            raise CatalogError(f"there is no query '{name}'; {did_you_mean(name, self._queries)}")
         return query
 
     def _added(self, query: Query) -> Query:
@@ -127,6 +163,26 @@ class ScriptDelta:
                         create = self._statements[name]
                         self._add_queries_read(create)
                         list(self._script.run(create))
+
+
+class OpenSink(Protocol):
+    """See :meth:`SinkFactory.open`."""
+
+    def __call__(self, query: Query, *, again: bool, instead_of: Query | None = None) -> None:
+        """Open the sink of a query."""
+
+
+def with_sink(query: Query, options: Mapping[str, str]) -> Query:
+    """The query with another sink."""
+    altered = copy.copy(query)
+    altered.options = dict(options)
+    return altered
+
+
+def alter_statement(query: Query) -> str:
+    """The statement that gives a query the sink that this one has."""
+    options = ", ".join(f"{quoted(k)} = {quoted_text(v)}" for k, v in query.options.items())
+    return f"ALTER QUERY {quoted(query.name)} WITH ({options})"
 
 
 def require_shedding(query: Query, streams: Collection[str]) -> None:

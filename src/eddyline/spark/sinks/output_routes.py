@@ -39,14 +39,16 @@ class OutputRoutes(Mapping[str, OutputRoute]):
 
     def __init__(self, queries: Mapping[str, Query]) -> None:
         self._queries = queries
-        self._known: WeakKeyDictionary[Query, OutputRoute] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[Query, tuple[dict[str, str], OutputRoute]] = (
+            WeakKeyDictionary()
+        )  # with the options from which it was computed
 
     def __getitem__(self, name: str) -> OutputRoute:
         query = self._queries[name]
         found = self._known.get(query)
-        if found is None:
-            found = self._known[query] = route_of(query)
-        return found
+        if found is None or found[0] is not query.options:
+            found = self._known[query] = query.options, route_of(query)
+        return found[1]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._queries)

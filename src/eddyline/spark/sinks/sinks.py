@@ -31,6 +31,7 @@ from eddyline.spark.sinks.postgres.postgres_options import check_query, check_va
 from eddyline.spark.sinks.postgres.postgres_sink import Databases, PostgresSink, postgres_sink
 from eddyline.spark.sinks.rolling_files import RollingFiles, RollLimits, roll_limits
 from eddyline.spark.sinks.sink_bases import DiscardSink, DriverSink, Sink, SparkSink, Target
+from eddyline.spark.sinks.webhook_sink import WebhookSink, check_webhook, webhook_sink
 from eddyline.spark.storage import files
 from eddyline.spark.storage.directory import Directory
 
@@ -309,6 +310,10 @@ def _postgres_sink(
     return postgres_sink(target, options, context.job, context.session, context.databases)
 
 
+def _webhook_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> WebhookSink:
+    return webhook_sink(target, options, context.job)
+
+
 def _spark_options(options: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """The format, and the options without those that are not Spark's."""
     return sink_format(options), {k: v for k, v in options.items() if k not in OF_SINKS}
@@ -336,6 +341,7 @@ SINKS: Final[Mapping[str, SinkType]] = {
     "postgres": SinkType(
         WRITERS["postgres"], _postgres_sink, _ONCE, check=check_values, check_query=check_query
     ),
+    "webhook": SinkType(WRITERS["webhook"], _webhook_sink, _AT_LEAST_ONCE, check=check_webhook),
     "noop": SinkType(WRITERS["noop"], _noop_sink, "discards rows", collected=False),
     "jdbc": SinkType(WRITERS["jdbc"], _format_sink, _AT_LEAST_ONCE, in_spark=True, collected=False),
     "kafka": SinkType(

@@ -18,7 +18,7 @@ from eddyline.spark.sources.format_check import (
     require_source,
 )
 from eddyline.sql.source import SourceText
-from eddyline.sql.statements import CreateQuery, CreateStream, CreateTable, Statement
+from eddyline.sql.statements import AlterQuery, CreateQuery, CreateStream, CreateTable, Statement
 
 #: Statements with options of sources or sinks.
 WithOptions = CreateStream | CreateTable | CreateQuery
@@ -33,6 +33,13 @@ def check_options(statement: Statement, text: str) -> None:
     Raises:
         SqlError: an option is missing or wrong.
     """
+    if isinstance(statement, AlterQuery):
+        raise UnsupportedError(
+            "ALTER QUERY is for running jobs: write the options in CREATE QUERY",
+            line=statement.line,
+            column=statement.column,
+            sql=text,
+        )
     if not isinstance(statement, WithOptions):
         return
     try:

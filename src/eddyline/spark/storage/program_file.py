@@ -14,6 +14,8 @@ from eddyline.spark.storage.directory import Directory
 from eddyline.sql.statements import ObjectKind
 
 NAME: Final = "program.json"
+#: The sinks of the script of the last start, if they have ever differed from those in the program.
+SINKS: Final = "sinks.json"
 #: Directory of Spark's part of the checkpoint.
 SPARK_DIRECTORY: Final = "spark"
 #: Where the bad rows of queries are.
@@ -153,6 +155,30 @@ def read_program(checkpoint: Directory) -> SavedProgram | None:
         return SavedProgram.of(fields)
     except (ValueError, TypeError, KeyError, AttributeError) as e:
         raise StateError(f"{path} cannot be read ({_what(e)}); {_RESTORE}") from None
+
+
+def read_sinks(checkpoint: Directory) -> dict[str, dict[str, str]] | None:
+    """By query, the options of its sink in the script of the last start; None: as in the program.
+
+    Raises:
+        StateError: the file cannot be read.
+    """
+    content = checkpoint.read(SINKS)
+    if content is None:
+        return None
+    try:
+        return {str(name): dict(options) for name, options in json.loads(content).items()}
+    except (ValueError, TypeError, AttributeError) as e:
+        raise StateError(f"{checkpoint.path}/{SINKS} cannot be read ({e}); {_RESTORE}") from None
+
+
+def write_sinks(checkpoint: Directory, sinks: Mapping[str, Mapping[str, str]]) -> None:
+    """Write what :func:`read_sinks` reads.
+
+    Raises:
+        StateError: it cannot be written.
+    """
+    checkpoint.replace(SINKS, json.dumps(sinks).encode())
 
 
 def write_program(checkpoint: Directory, program: SavedProgram) -> None:

@@ -194,6 +194,9 @@ class ShardBatch:
         more["has_begun_again"] = engine.has_begun_again
         more["clocks"] = engine.engine.parts.progress.clocks()
         more["cores"] = engine.cores
+        more["altered_routes"] = {
+            name: [route.key, route.preview] for name, route in engine.altered_routes.items()
+        }
         more["bad"] = record.notes["bad"] | engine.bad_rows
         more |= {"keep": engine.keep, "dropped_at_ingest": batch.dropped, "aside": engine.aside}
         stats = _query_stats(spec, engine, received)

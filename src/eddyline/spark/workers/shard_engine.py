@@ -17,7 +17,7 @@ from eddyline.engine.engine import Engine
 from eddyline.engine.ingest.table_changes import INSTANT, OPERATION
 from eddyline.engine.ingest.table_contents import TableContents
 from eddyline.errors import StateError
-from eddyline.spark.exchange.query_rows import QueryRows
+from eddyline.spark.exchange.query_rows import OutputRoute, QueryRows
 from eddyline.spark.gc_control import gc_paused
 from eddyline.spark.sinks.output_routes import OutputRoutes
 from eddyline.spark.storage.control import note_of
@@ -154,6 +154,13 @@ class ShardEngine:
         """The queries whose groups are computed in parts."""
         everyone = self.engine.parts.queries.everyone()
         return {name for name, query in everyone.items() if query.in_parts}
+
+    @property
+    def altered_routes(self) -> dict[str, OutputRoute]:
+        """The routes of queries whose groups are computed in parts and whose sinks were altered."""
+        everyone = self.engine.parts.queries.everyone()
+        altered = (everyone[name] for name in self.engine.parts.definitions.altered("query"))
+        return {query.name: self.routes[query.name] for query in altered if query.in_parts}
 
     def current_parts(self) -> dict[str, pa.Table]:
         """By query whose groups are computed in parts, the parts that it has now, as changes; those

@@ -17,6 +17,7 @@ from eddyline.engine.query import Query
 from eddyline.runtime.output import CHANGE_COLUMNS
 from eddyline.spark.delivery.sink_factory import SinkFactory
 from eddyline.spark.exchange.query_rows import QueryRows
+from eddyline.spark.operation.script_delta import with_sink
 from eddyline.spark.sinks.output_routes import route_of
 from eddyline.spark.sinks.postgres.postgres_sink import PostgresSink
 
@@ -349,3 +350,30 @@ def test_a_new_row_of_a_group_that_cannot_be_stored_deletes_the_old_one(
             binding.sink.deliver(batch, [part], {})
         assert [w for _, w in tables.rows("q")] == expected
     assert tables.rows("named") == [("a", 0), ("b", 0), ("c", 1), ("f", 2)]
+
+
+def test_an_answer_cannot_begin_in_another_table(postgres: PostgresServer, schema: str) -> None:
+    select = "SELECT k, COUNT(*) AS n FROM a [RANGE 9 SECONDS] GROUP BY k"
+    tables = Tables(postgres, schema, {"q": (select, ", mode = 'upsert'")}, "job")
+    rows = [changes(k=pa.array([1]), n=pa.array([1]))]
+    tables.deliver(0, rows)
+    query = tables.engine.queries["q"]
+
+    def altered(table: str, mode: str) -> None:
+        options = {**query.options, "table": f"{schema}.{table}", "mode": mode}
+        tables.sinks.open(with_sink(query, options), instead_of=query)
+
+    with pytest.raises(DataError, match="would not have the answer of the query, but only what"):
+        altered("other", "upsert")
+    tables.deliver(1, rows)
+    assert tables.rows("q") == [(1, 1)], "nothing has changed"
+    postgres.execute(
+        f"CREATE TABLE {schema}.copy (LIKE {schema}.q INCLUDING INDEXES)",
+        f"INSERT INTO {schema}.copy SELECT * FROM {schema}.q",
+        f"INSERT INTO {schema}.eddyline_batches SELECT job, 'copy', batch, session"
+        f" FROM {schema}.eddyline_batches",
+    )
+    altered("copy", "upsert")
+    altered("log", "append")
+    assert {b.target.label for b in tables.sinks.bindings("q")} == {"q"}
+    assert len(tables.sinks.bindings("q")) == 3

@@ -39,9 +39,9 @@ class PostgresSink(DriverSink):
     shared: bool = False
     reads: dict[str, frozenset[str]] = field(default_factory=dict)
 
-    def prepare(self) -> None:
+    def prepare(self, *, continues: bool = False) -> None:
         """Create or check the table; see :meth:`PostgresTable.prepare`."""
-        self.table.prepare(shared=self.shared)
+        self.table.prepare(shared=self.shared, continues=continues)
 
     def readers(self, streams: frozenset[str]) -> list[str]:
         """The queries that read one of some streams."""

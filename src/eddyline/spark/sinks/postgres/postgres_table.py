@@ -90,11 +90,12 @@ class PostgresTable:
         self._answer: Answer | None = None
         self._is_shared: bool | None = None  # None: the table is not prepared
 
-    def prepare(self, *, shared: bool) -> None:
+    def prepare(self, *, shared: bool, continues: bool = False) -> None:
         """Create or check the table, and claim it; once.
 
         Args:
             shared: whether its rows name their query.
+            continues: whether the query has had another sink before.
 
         Raises:
             DataError: there is no connection, or the table does not fit. StateError: the table or
@@ -102,7 +103,7 @@ class PostgresTable:
         """
         if self._is_shared is None:
             with self._named():
-                self._database.run(lambda cursor: self._prepare(cursor, shared))
+                self._database.run(lambda cursor: self._prepare(cursor, shared, continues))
             self._is_shared = shared
 
     def storable(self, rows: pa.Table) -> pa.Table:
@@ -129,12 +130,18 @@ class PostgresTable:
         with self._named():
             self._database.run(lambda cursor: self._write(cursor, batch_id, rows, emptied))
 
-    def _prepare(self, cursor: Cursor, shared: bool) -> None:
+    def _prepare(self, cursor: Cursor, shared: bool, continues: bool) -> None:
         self._schema = self._found_schema(cursor)
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", [BATCHES])
         if _relation(cursor, self._schema, BATCHES) is None:
             cursor.execute(create_batches(self._batches))
         record = self._record(cursor)
+        if record is None and continues and self._options.mode == "upsert":
+            raise DataError(
+                f"{self._name} would not have the answer of the query, but only what changes from "
+                f"now on: restore a copy of its former table there, with its record in {BATCHES}; "
+                "or choose mode = 'append' or 'changelog'; or add a query with another name"
+            )
         columns, key = self._columns(shared), self._columns_of_key(shared)
         relation = _relation(cursor, self._schema, self._options.table)
         if relation is None:

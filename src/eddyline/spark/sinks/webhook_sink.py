@@ -1,0 +1,146 @@
+"""The sink ``webhook``: the rows of a batch are one POST, a JSON array."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import HTTPException
+from typing import Any, Final
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+import pyarrow as pa
+
+from eddyline.engine.changes import QUERY_COLUMN
+from eddyline.errors import DataError
+from eddyline.spark.exchange.query_rows import QueryRows, decoded_query
+from eddyline.spark.formats.format_options import OptionError
+from eddyline.spark.formats.text_encoders import json_encoder
+from eddyline.spark.sinks.failure_policy import RefusedError, UnavailableError
+from eddyline.spark.sinks.sink_bases import DriverSink, Target
+
+_TIMEOUT_S: Final = "10"
+#: Further attempts may succeed.
+_TEMPORARY: Final = (
+    HTTPStatus.REQUEST_TIMEOUT,
+    HTTPStatus.TOO_EARLY,
+    HTTPStatus.TOO_MANY_REQUESTS,
+)
+#: Number of characters of an answer that a message shows.
+_SHOWN: Final = 200
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """A redirected POST would become a GET without the rows."""
+
+    def redirect_request(self, *request: Any) -> None:
+        """Do not follow."""
+
+
+_OPENER: Final = build_opener(_NoRedirects)
+
+
+@dataclass(eq=False)
+class WebhookSink(DriverSink):
+    """A server that gets batches by POST.
+
+    Attributes:
+        owner: the first target. job: identifies the job.
+    """
+
+    owner: Target
+    job: str
+    url: str
+    timeout_s: float
+
+    def deliver(
+        self,
+        batch_id: int,
+        parts: Sequence[QueryRows],
+        counts: Mapping[str, int],
+        emptied: Sequence[str] = (),
+    ) -> None:
+        """Send the rows of a batch; a repeated batch is sent again, with the same key.
+
+        Raises:
+            UnavailableError: there is no answer, or the server asks to try later.
+            RefusedError: the server refuses the rows.
+        """
+        tables = [decoded_query(part.rows) if part.is_named else part.rows for part in parts]
+        if not tables:
+            return
+        schema = _schema(self.owner)
+        rows = pa.concat_tables([table.cast(schema) for table in tables])
+        encode = json_encoder({}, schema)
+        assert encode is not None, "checked"
+        lines = encode(rows).strip(b"\n")
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": "eddyline",
+            "Idempotency-Key": f"{self.job}-{quote(self.owner.label)}-{batch_id}",
+        }
+        content = b"[" + lines.replace(b"\n", b",\n") + b"]"
+        self._post(Request(self.url, content, headers, method="POST"))
+
+    def _post(self, request: Request) -> None:
+        what = f"'{self.owner.label}': sink 'webhook'"
+        try:
+            with _OPENER.open(request, timeout=self.timeout_s):
+                return
+        except HTTPError as e:
+            with e:
+                text = " ".join(e.read(_SHOWN).decode(errors="replace").split())
+            message = f"{what}: the server answers {e.code} {e.reason}: {text}".rstrip(": ")
+            if e.code in _TEMPORARY or e.code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise UnavailableError(message) from None
+            raise RefusedError(message) from None
+        except (URLError, HTTPException, OSError) as e:
+            reason = e.reason if isinstance(e, URLError) else e
+            raise UnavailableError(f"{what}: no answer: {reason}") from None
+
+
+def webhook_sink(target: Target, options: Mapping[str, str], job: str) -> WebhookSink:
+    """The sink of a target.
+
+    Raises:
+        DataError: a type has no form in JSON, or there is no such environment variable.
+    """
+    if json_encoder({}, _schema(target)) is None:
+        raise DataError(f"'{target.label}': sink 'webhook': nested and binary columns are not sent")
+    url = options.get("url") or os.environ.get(options["url_env"])
+    if url is None:
+        variable = options["url_env"]
+        raise DataError(f"'{target.label}': url_env: there is no environment variable '{variable}'")
+    _require_url(target.label, url, "url" if "url" in options else "url_env")
+    return WebhookSink(target, job, url, float(options.get("timeout", _TIMEOUT_S)))
+
+
+def check_webhook(label: str, options: Mapping[str, str]) -> None:
+    """Check the values of options.
+
+    Raises:
+        OptionError: a value is wrong.
+    """
+    if "url" in options:
+        _require_url(label, options["url"], "url")
+    try:
+        is_positive = 0 < float(options.get("timeout", _TIMEOUT_S)) < float("inf")
+    except ValueError:
+        is_positive = False
+    if not is_positive:
+        message = f"'{label}': timeout = '{options['timeout']}' is not a number of seconds"
+        raise OptionError(message, "timeout", "value")
+
+
+def _require_url(label: str, url: str, option: str) -> None:
+    if not url.lower().startswith(("http://", "https://")):
+        raise OptionError(f"'{label}': {option} is not of the form https://host/path", option)
+
+
+def _schema(target: Target) -> pa.Schema:
+    if target.kind != "changes":
+        return target.schema
+    return pa.schema([pa.field(QUERY_COLUMN, pa.string()), *target.schema])
