@@ -48,6 +48,7 @@ test-long: setup  ## run all tests, with thousands of generated cases (an hour)
 	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python scripts/run_tests.py "long or not long"
 
 test-faults: setup  ## kill workers and drivers, cut and litter files (minutes)
+	@$(CONNECTORS)
 	$(BIN)/python -m pytest -q -m "fault and not spark"
 	$(BIN)/python -m pytest -q -m "fault and spark"
 

@@ -16,6 +16,7 @@ from eddyline.user_cache import CONNECTORS
 #: Writes two jars where Ivy would, or fails.
 JAVA = """#!/bin/sh
 echo called >> {log}
+test -e {slow} && exec sleep 5
 for last; do :; done
 test -e {broken} && {{ echo unresolved dependency; exit 1; }}
 mkdir -p "$(dirname "$last")" && cd "$(dirname "$last")" && touch {name}-1.jar other-2.jar
@@ -26,7 +27,12 @@ mkdir -p "$(dirname "$last")" && cd "$(dirname "$last")" && touch {name}-1.jar o
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(CONNECTORS, str(tmp_path / "connectors"))
     java = tmp_path / "java"
-    names = {"log": tmp_path / "log", "broken": tmp_path / "broken", "name": KAFKA.name}
+    names = {
+        "log": tmp_path / "log",
+        "broken": tmp_path / "broken",
+        "slow": tmp_path / "slow",
+        "name": KAFKA.name,
+    }
     java.write_text(JAVA.format(**names))
     java.chmod(0o755)
     return tmp_path
@@ -49,6 +55,14 @@ def test_a_failure_leaves_nothing(place: Path) -> None:
     (place / "broken").unlink()
     fetch_connectors(place / "java")
     assert connector_jars()
+
+
+def test_no_answer(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (place / "slow").touch()
+    monkeypatch.setattr("eddyline.spark.connectors._TIMEOUT_S", 0.2)
+    with pytest.raises(SetupError, match=r"cannot fetch .*: not complete after 0\.2 s"):
+        fetch_connectors(place / "java")
+    assert os.listdir(place / "connectors") == []
 
 
 @pytest.mark.spark

@@ -17,7 +17,7 @@ import pyspark
 from eddyline.errors import SetupError
 from eddyline.user_cache import connectors_directory
 
-_TIMEOUT_S: Final = 900.0
+_TIMEOUT_S: Final = 300.0
 
 
 class Module(NamedTuple):
@@ -83,13 +83,16 @@ def fetch(java: Path, module: Module, without: Sequence[str] = ()) -> Path:
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=directory.parent) as place:
         description, jars = Path(place, "ivy.xml"), Path(place, "jars")
         description.write_text(_description(module, without))
-        done = subprocess.run(
-            [str(java), "-jar", str(_ivy()), *_arguments(description, jars, Path(place, "cache"))],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_TIMEOUT_S,
-        )
+        command = [str(java), "-jar", str(_ivy())]
+        command += _arguments(description, jars, Path(place, "cache"))
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, timeout=_TIMEOUT_S
+            )
+        except subprocess.TimeoutExpired:
+            raise SetupError(
+                f"cannot fetch {':'.join(module)}: not complete after {_TIMEOUT_S:g} s"
+            ) from None
         if done.returncode or not list(jars.glob(f"{module.name}-*.jar")):
             said = (done.stdout + done.stderr).strip()[-2000:]
             raise SetupError(f"cannot fetch {':'.join(module)}: {said}")

@@ -258,7 +258,7 @@ class SinkQueue:
         text = " ".join(text.split()) or type(error).__name__
         for label in self._use.all:
             text = text.removeprefix(f"'{label}': ")
-        return text.removeprefix(f"sink '{self._use.name}', ")
+        return text.removeprefix(f"sink '{self._use.name}'").lstrip(",: ")
 
     @property
     def _who(self) -> str:
