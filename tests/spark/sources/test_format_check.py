@@ -83,7 +83,7 @@ def test_examples_of_the_documents_pass(document: Path) -> None:
 
 
 def test_the_guarantee_of_each_sink_is_documented() -> None:
-    text = (ROOT / "docs/spark.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/sources-and-sinks.md").read_text(encoding="utf-8")
     table = text.partition("| `sink` | options | guarantee |")[2].partition("\n\n")[0]
     rows = [line.split("|") for line in table.splitlines()[2:]]
     for name, sink in SINKS.items():

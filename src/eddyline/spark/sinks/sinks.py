@@ -208,7 +208,7 @@ class SinkType:
     Attributes:
         options: names of its options.
         create: makes the sink of a target from its options.
-        guarantee: delivery guarantee after a failure, in words, as in docs/spark.md.
+        guarantee: delivery guarantee after a failure, in words, as in docs/sources-and-sinks.md.
         sharable: whether the option ``shared`` applies.
         in_spark: whether Spark has to find a data source of this name.
         collected: whether the driver uses the rows of small batches, which are then collected.
@@ -267,7 +267,7 @@ def _file_sink(target: Target, options: Mapping[str, str], context: SinkContext)
         raise DataError(
             f"'{target.label}': files of several batches ({', '.join(OF_ROLLING)}) are written by "
             "the driver, and with these options, columns or settings of the session only Spark "
-            f"writes {format_} files (docs/spark.md, Who writes)"
+            f"writes {format_} files (docs/sources-and-sinks.md, Who writes)"
         )
     return sink
 
