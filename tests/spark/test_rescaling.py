@@ -268,7 +268,7 @@ def test_what_cannot_be_rescaled_is_refused(
 def test_the_command_reports_where_shards_run(
     spark: SparkSession, stopped: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("eddyline.spark.environment.local_session", lambda log: spark)
+    monkeypatch.setattr("eddyline.spark.environment.local_session", lambda log, properties: spark)
     monkeypatch.setattr(SparkSession, "stop", lambda self: None)
     checkpoint = str(stopped / "checkpoint")
     result = CliRunner().invoke(app, ["rescale", checkpoint, "--shards", "3"])
