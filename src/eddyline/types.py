@@ -67,6 +67,18 @@ SQL_TYPES: Final[dict[str, pa.DataType]] = {
 }
 
 
+def is_list(type_: pa.DataType) -> bool:
+    """Whether values are lists: of elements, or of the entries of a map."""
+    return bool(pa.types.is_list(type_) or pa.types.is_map(type_))
+
+
+def element_type(type_: pa.DataType) -> pa.DataType:
+    """The type of the elements of a list; of a map a structure of key and value."""
+    if pa.types.is_map(type_):
+        return pa.struct([type_.key_field, type_.item_field])
+    return type_.value_type
+
+
 def sql_type(type_: pa.DataType) -> str:
     """The SQL name of an Arrow type, for messages and EXPLAIN."""
     if pa.types.is_decimal(type_):
@@ -75,7 +87,17 @@ def sql_type(type_: pa.DataType) -> str:
         return "TIMESTAMP"
     if pa.types.is_duration(type_):
         return "INTERVAL"
+    if pa.types.is_struct(type_):
+        return f"STRUCT<{', '.join(f'{_quoted(f.name)}: {sql_type(f.type)}' for f in type_)}>"
+    if pa.types.is_map(type_):
+        return f"MAP<{sql_type(type_.key_type)}, {sql_type(type_.item_type)}>"
+    if pa.types.is_list(type_):
+        return f"ARRAY<{sql_type(type_.value_type)}>"
     for name, candidate in SQL_TYPES.items():
         if candidate == type_:
             return name
     return str(type_).upper()
+
+
+def _quoted(name: str) -> str:
+    return name if name.isidentifier() else "`" + name.replace("`", "``") + "`"

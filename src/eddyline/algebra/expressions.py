@@ -110,6 +110,10 @@ class Call(Expr):
         shown = [str(a) for a in self.arguments]
         if self.function == "cast":
             return f"CAST({shown[0]} AS {sql_type(self.type)})"
+        if self.function == "field":
+            return f"{shown[0]}.{shown[1][1:-1]}"
+        if self.function in ("element", "value_of_key"):
+            return f"{shown[0]}[{shown[1]}]"
         if len(shown) == 2 and not self.function[0].isalpha():
             return f"({shown[0]} {self.function} {shown[1]})"
         if self.function in ("and", "or"):

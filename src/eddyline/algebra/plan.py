@@ -40,6 +40,7 @@ from eddyline.algebra.nodes.rows import (
     PartialGroupBy,
     Project,
     Union,
+    Unnest,
     below_projections,
     filtered,
 )
@@ -52,6 +53,7 @@ AnyPlan: TypeAlias = (
     | SharedRows
     | Filter
     | Project
+    | Unnest
     | Product
     | Join
     | Negation
@@ -93,6 +95,7 @@ __all__ = [
     "StreamScan",
     "TableScan",
     "Union",
+    "Unnest",
     "Updates",
     "anti_join",
     "below_projections",

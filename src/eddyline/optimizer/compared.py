@@ -19,6 +19,7 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
     Union,
+    Unnest,
 )
 from eddyline.algebra.windows import PartitionRows
 
@@ -58,6 +59,8 @@ def _origins(plan: Plan, found: set[ComparedColumn]) -> list[Origins]:
             return below[0]
         case Project():
             return [_read([e], below[0]) for e in plan.exprs]
+        case Unnest():
+            return below[0] + [frozenset()] * len(plan.names)
         case Join() | Negation() | SemiJoin() | AntiJoin():
             for left, right in plan.keys:
                 found |= _read([left], below[0]) | _read([right], below[1])

@@ -49,6 +49,7 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
     Union,
+    Unnest,
 )
 from eddyline.optimizer.estimates import Estimate, estimate_node
 from eddyline.optimizer.prices import TYPICAL, Prices
@@ -139,7 +140,7 @@ def _own(
         case TableScan():
             changes = 0.0 if plan.updates == "static" else statistics.table_rate(plan.table)
             return (prices.insert_s + prices.invalidate_s) * changes
-        case Filter() | Project() | Union():
+        case Filter() | Project() | Unnest() | Union():
             return prices.pass_s * sum(loads)
         case Product():
             return math.inf  # no operator computes a Product

@@ -29,6 +29,7 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
     Union,
+    Unnest,
 )
 from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.optimizer import matches
@@ -37,6 +38,8 @@ from eddyline.optimizer.statistics import UNKNOWN, Statistics, values_of_type
 
 #: In a sample with a larger share of distinct rows, the number of values has no upper bound.
 _MAX_DISTINCT_SHARE: Final = 0.8
+#: Elements of a list of which nothing is known.
+_ELEMENTS: Final = 4
 #: Assumed lifetime of rows that never expire.
 ENDLESS_S: Final = 86_400.0
 
@@ -134,6 +137,8 @@ def estimate_node(plan: Plan, inputs: Sequence[Estimate], statistics: Statistics
         case Project():
             values = tuple(values_of(e, inputs[0].values) for e in plan.exprs)
             return replace(inputs[0], values=values)
+        case Unnest():
+            return _unnested(plan, inputs[0])
         case Product():
             return reduce(lambda a, b: _paired(a, b, 1.0, a.values + b.values), inputs)
         case Join():
@@ -149,6 +154,13 @@ def estimate_node(plan: Plan, inputs: Sequence[Estimate], statistics: Statistics
         case SharedRows():
             raise AssertionError("the rows of flows are not estimated")
     return _by_default(plan, inputs)
+
+
+def _unnested(plan: Unnest, input_: Estimate) -> Estimate:
+    added = plan.schema[len(plan.input.schema) :]
+    values = input_.values + tuple(values_of_type(f.type) for f in added)
+    rate, retracted, rows = (_ELEMENTS * n for n in (input_.rate, input_.retracted, input_.rows))
+    return Estimate(rate, retracted, rows, values)
 
 
 def _by_default(plan: Plan, inputs: Sequence[Estimate]) -> Estimate:

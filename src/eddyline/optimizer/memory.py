@@ -32,6 +32,7 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
     Union,
+    Unnest,
     below_projections,
 )
 from eddyline.algebra.windows import Range, Unbounded
@@ -66,7 +67,7 @@ def bytes_of(plan: Plan, output: Estimate, inputs: Sequence[Estimate]) -> float:
             return output.rows * (row_bytes(plan.schema) + _INDEX_BYTES + 3 * _INSTANT_BYTES)
         case GroupBy():
             return _grouped_bytes(plan, output, inputs[0])
-        case Filter() | Project() | Product() | Union() | SharedRows():
+        case Filter() | Project() | Unnest() | Product() | Union() | SharedRows():
             return 0.0  # stateless
     indexed = zip(plan.inputs, inputs, strict=True)
     return sum(e.rows * (_INDEX_BYTES + _ids_bytes(p)) for p, e in indexed)

@@ -32,6 +32,7 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
     Union,
+    Unnest,
     join,
     sealed,
 )
@@ -68,6 +69,7 @@ from eddyline.runtime.operators.scan import TableScan as TableScanOperator
 from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.supplied_input import SuppliedInput
 from eddyline.runtime.operators.union import Union as UnionOperator
+from eddyline.runtime.operators.unnest import Unnest as UnnestOperator
 from eddyline.runtime.stores.expiry import ExpiryStore, FifoStore, PartitionedStore
 from eddyline.runtime.stores.intermediates import ResultRows
 from eddyline.runtime.stores.stem import EndlessWindow, Stem
@@ -128,6 +130,14 @@ class NodePlanner:
             case Project():
                 source = self.build(node.input, probed=probed)
                 return ProjectOperator(source, [output(e) for e in node.exprs])
+            case Unnest():
+                return UnnestOperator(
+                    self.build(node.input, probed=probed),
+                    compile_expr(node.listed),
+                    node.fields,
+                    outer=node.outer,
+                    numbered=node.numbered,
+                )
             case LookupJoin() | LookupSemiJoin() | LookupAntiJoin():
                 return self._lookup(node, probed)
             case Join():

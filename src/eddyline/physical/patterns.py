@@ -25,6 +25,7 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
     Union,
+    Unnest,
     below_projections,
     sealed,
 )
@@ -68,6 +69,8 @@ def row_ids_of(plan: Plan) -> RowIds:
         case Project():
             ids = row_ids_of(node.input)
             return ids if all(isinstance(e, ColumnRef) for e in node.exprs) else ids.computed
+        case Unnest():  # and the element's number
+            return RowIds(row_ids_of(node.input).width + 1, stored=False)
         case LookupJoin() | LookupSemiJoin() | LookupAntiJoin() if node.is_static:
             left = row_ids_of(node.left)  # a '-' finds the match of its row again
             return RowIds(left.width + isinstance(node, LookupJoin), left.stored)
@@ -104,7 +107,7 @@ def is_endless(plan: Plan) -> bool:
 
 def _source_of(plan: Plan) -> Plan:
     """The plan below projections, filters and look-ups."""
-    while isinstance(plan, (Filter, Project, Lookup)):
+    while isinstance(plan, (Filter, Project, Unnest, Lookup)):
         plan = plan.inputs[0]
     return plan
 
@@ -124,7 +127,7 @@ def unbounded_scan(plan: Plan) -> str | None:
         return plan.label if isinstance(plan.window, Unbounded) else None
     if isinstance(plan, Lookup):
         return unbounded_scan(plan.left)
-    if not isinstance(plan, (Filter, Project, Union)):
+    if not isinstance(plan, (Filter, Project, Unnest, Union)):
         return None
     return next((scan for p in plan.inputs if (scan := unbounded_scan(p))), None)
 

@@ -10,7 +10,7 @@ from sqlglot.errors import SqlglotError
 
 from eddyline.errors import did_you_mean
 from eddyline.sql.numbers import shortened, whole_number
-from eddyline.types import SQL_TYPES, TIMESTAMP
+from eddyline.types import SQL_TYPES, TIMESTAMP, sql_type
 
 _ARROW: Final[dict[exp.DType, pa.DataType]] = {
     exp.DType.BOOLEAN: pa.bool_(),
@@ -40,8 +40,10 @@ def arrow_type(node: exp.DataType) -> pa.DataType:
     """
     if node.is_type(exp.DType.DECIMAL):
         return _decimal(node)
+    if node.args.get("nested"):
+        return _nested(node)
     found = _ARROW.get(node.this)
-    if found is None or node.args.get("nested"):
+    if found is None:
         name = node.sql("spark")
         raise ValueError(f"unknown type {name}; {did_you_mean(name, type_names())}")
     return found
@@ -64,7 +66,25 @@ def type_named(name: str) -> pa.DataType:
 
 def type_names() -> list[str]:
     """The SQL names of the column types."""
-    return [*SQL_TYPES, "DECIMAL"]
+    return [*SQL_TYPES, "DECIMAL", "ARRAY", "MAP", "STRUCT"]
+
+
+def _nested(node: exp.DataType) -> pa.DataType:
+    parts = node.expressions
+    if node.is_type(exp.DType.STRUCT):
+        named = {p.name: p for p in parts if isinstance(p, exp.ColumnDef)}
+        if parts and len({n.lower() for n in named}) == len(parts):
+            return pa.struct([(n, arrow_type(p.args["kind"])) for n, p in named.items()])
+        raise ValueError("STRUCT takes fields of different names, as in STRUCT<a: INT, b: STRING>")
+    if node.is_type(exp.DType.ARRAY) and len(parts) == 1:
+        return pa.list_(arrow_type(parts[0]))
+    if node.is_type(exp.DType.MAP) and len(parts) == 2:
+        key, value = map(arrow_type, parts)
+        if not pa.types.is_nested(key):
+            return pa.map_(key, value)
+        raise ValueError(f"the keys of a MAP cannot be of type {sql_type(key)}")
+    valid = "ARRAY<INT>, MAP<STRING, INT> or STRUCT<a: INT, b: STRING>"
+    raise ValueError(f"unknown type {node.sql('spark')}; nested types are written as {valid}")
 
 
 def _decimal(node: exp.DataType) -> pa.DataType:

@@ -300,11 +300,6 @@ class EddylineParser(SetOperationParser):
             )
         return None
 
-    def _parse_lateral(self) -> exp.Lateral | None:
-        if self._match(TokenType.LATERAL, advance=False):
-            self.refuse("LATERAL", "write a join, or EXISTS in WHERE; columns hold single values")
-        return super()._parse_lateral()
-
 
 class Eddyline(Spark):
     """Eddyline's dialect of SQL."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from eddyline.sql.window_syntax import WindowParser
+from eddyline.sql.unnest_syntax import UnnestParser
 
 _OPERATIONS: Final[dict[TokenType, type[exp.SetOperation]]] = {
     TokenType.UNION: exp.Union,
@@ -16,7 +16,7 @@ _OPERATIONS: Final[dict[TokenType, type[exp.SetOperation]]] = {
 }
 
 
-class SetOperationParser(WindowParser):
+class SetOperationParser(UnnestParser):
     """Parses the set operation behind a SELECT; sqlglot gives INTERSECT the higher precedence."""
 
     def parse_set_operation(

@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline.errors import DataError
-from eddyline.runtime.stores.columns import Column, make_column
+from eddyline.runtime.stores.columns import Column
+from eddyline.runtime.stores.nested_columns import make_column
 from eddyline.types import SQL_TYPES
 
+POINT = pa.struct([("x", pa.int64()), ("name", pa.string())])
 SAMPLES: dict[pa.DataType, list[Any]] = {
     pa.bool_(): [True, False, True],
     pa.int8(): [-128, 0, 127],
@@ -32,8 +33,14 @@ SAMPLES: dict[pa.DataType, list[Any]] = {
     ],
     pa.decimal128(38, 10): [Decimal("-1.5"), Decimal(0), Decimal("9" * 28)],
     pa.duration("us"): [0, -5, 1 << 40],
+    POINT: [{"x": 1, "name": "a"}, {"x": None, "name": "grüße"}, {"x": 3, "name": None}],
+    pa.list_(pa.string()): [[], ["a", None, "b" * 300], ["c"]],
+    pa.list_(POINT): [[{"x": 1, "name": "a"}, None], [], [{"x": None, "name": "b"}]],
+    pa.list_(pa.list_(pa.int16())): [[[], [1, 2]], [None, [3]], []],
+    pa.map_(pa.string(), pa.bool_()): [[("a", True), ("b", None)], [], [("c", False)]],
 }  # fmt: skip
-TYPES = [*dict.fromkeys(SQL_TYPES.values()), pa.decimal128(38, 10), pa.duration("us")]
+NESTED = [t for t in SAMPLES if pa.types.is_nested(t)]
+TYPES = [*dict.fromkeys(SQL_TYPES.values()), pa.decimal128(38, 10), pa.duration("us"), *NESTED]
 
 types = pytest.mark.parametrize("type_", TYPES, ids=str)
 
@@ -113,8 +120,3 @@ def test_all_null_and_empty_arrays(type_: pa.DataType) -> None:
     column.write(0, pa.array([], type_))
     column.write(0, pa.nulls(3, type_))
     assert column.gather(np.arange(3)).equals(pa.nulls(3, type_))
-
-
-def test_nested_types_are_refused_by_name() -> None:
-    with pytest.raises(DataError, match="LIST<"):
-        make_column(pa.list_(pa.int64()), 64)

@@ -20,7 +20,7 @@ _DIGITS: Final = dict(zip(INTEGERS, (3, 5, 10, 20), strict=True))
 MAX_PRECISION: Final = 38
 
 _CASTS: Final[dict[str, str]] = {
-    "null": "bool integer float decimal string binary date timestamp duration",
+    "null": "bool integer float decimal string binary date timestamp duration nested",
     "bool": "bool integer float decimal string",
     "integer": "bool integer float decimal string timestamp",
     "float": "bool integer float decimal string timestamp",
@@ -52,6 +52,7 @@ _KINDS: Final = (
     ("decimal", pt.is_decimal),
     ("binary", pt.is_binary),
     ("null", pt.is_null),
+    ("nested", pt.is_nested),
 )
 
 

@@ -83,7 +83,8 @@ def _extreme(function: str, word: str) -> None:
         if len(args) < 2:
             return None
         values = unify(args)
-        return Call(values[0].type, function, values)
+        is_ordered = kind(values[0].type) not in ("nested", "other")
+        return Call(values[0].type, function, values) if is_ordered else None
 
     define(
         "Conditional",

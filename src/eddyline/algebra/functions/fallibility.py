@@ -61,6 +61,7 @@ _TESTS: Final[dict[str, Callable[[Call], bool]]] = {
     "split_part": _argument_may_be(2, 0),
     **dict.fromkeys(("floor", "ceil", "to_timestamp", "to_date", "date_add"), _always),
     **dict.fromkeys(("timestamp_seconds", "timestamp_millis", "repeat"), _always),
+    **dict.fromkeys(("element", "element_at"), _always),
 }
 #: The functions of calls that can fail.
 FALLIBLE: Final = frozenset(_TESTS)

@@ -19,6 +19,8 @@ def _comparison(function: str, names: str, help_: str) -> None:
         if len(args) != 2:
             return None
         left, right = unify(args)
+        if pt.is_nested(left.type):
+            return None
         if pt.is_null(left.type):
             left, right = cast(left, _BOOL), cast(right, _BOOL)
         return Call(_BOOL, function, (left, right))
@@ -40,6 +42,8 @@ def _between(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) != 3:
         return None
     low, high = unify((args[0], args[1])), unify((args[0], args[2]))
+    if pt.is_nested(low[0].type):
+        return None
     return Call(_BOOL, "and", (Call(_BOOL, ">=", low), Call(_BOOL, "<=", high)))
 
 
@@ -53,6 +57,8 @@ def _in(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) < 2:
         return None
     needle, *choices = unify(args)
+    if pt.is_nested(needle.type):
+        return None
     if not choices[1:]:
         return Call(_BOOL, "=", (needle, choices[0]))
     return Call(_BOOL, "in", (needle, *choices))

@@ -11,7 +11,7 @@ import pyarrow as pa
 from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, conjunction
 from eddyline.algebra.nodes.base import Nary, Plan, Unary, check_columns
 from eddyline.algebra.patterns import Pattern
-from eddyline.types import Field, Schema
+from eddyline.types import Field, Schema, element_type
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,42 @@ class Project(Unary):
             for n, e in zip(self.names, self.exprs, strict=True)
         )
         return ", ".join(shown)
+
+
+@dataclass(frozen=True)
+class Unnest(Unary):
+    """Emits a row per element of a list, with the columns of the input in front; keeps nothing.
+
+    Attributes:
+        listed: the list or map.
+        fields: of the elements, which become columns; None: the element is one column.
+        names: of the columns of the element, and of its number.
+        outer: whether a row without elements is emitted with NULLs.
+        numbered: whether the last column is the element's number, from 1.
+    """
+
+    listed: Expr
+    fields: tuple[str, ...] | None
+    names: tuple[str, ...]
+    outer: bool = False
+    numbered: bool = False
+
+    def __post_init__(self) -> None:
+        check_columns(self.listed, self.input.schema)
+
+    @cached_property
+    def schema(self) -> Schema:
+        element = element_type(self.listed.type)
+        types = [element] if self.fields is None else [element.field(n).type for n in self.fields]
+        types += [pa.int64()] * self.numbered
+        columns = (Field(n, t) for n, t in zip(self.names, types, strict=True))
+        return (*self.input.schema, *columns)
+
+    @property
+    def label(self) -> str:
+        words = [str(self.listed)]
+        words += ["outer"] * self.outer + ["with ordinality"] * self.numbered
+        return f"{', '.join(words)}: {', '.join(self.names)}"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.algebra.functions.conversion import convert
+from eddyline.engine.ingest.nested_values import converted_nested, nested_text
 from eddyline.errors import DataError
 from eddyline.types import TIMESTAMP
 
@@ -38,6 +39,10 @@ def flat(values: pa.ChunkedArray) -> pa.Array:
         out = values.chunk(0)
     else:
         out = pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
+    return _decoded(out)
+
+
+def _decoded(out: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(out.type):
         out = out.dictionary_decode()
     if pa.types.is_large_string(out.type) or pa.types.is_string_view(out.type):
@@ -54,7 +59,9 @@ def converted(values: pa.Array, type_: pa.DataType) -> pa.Array:
         pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError: there is no conversion.
     """
     if pa.types.is_null(values.type):
-        return values.cast(type_)
+        return pa.nulls(len(values), type_)
+    if pa.types.is_nested(type_):
+        return converted_nested(values, type_, _converted_part)
     if pa.types.is_timestamp(type_):
         return instants(values, type_)
     if any(pa.types.is_string(t) or pa.types.is_decimal(t) for t in (values.type, type_)):
@@ -66,6 +73,11 @@ def converted(values: pa.Array, type_: pa.DataType) -> pa.Array:
     if pa.types.is_unsigned_integer(values.type):  # the conversion back wraps as well
         same = pc.and_(same, pc.greater_equal(narrowed, 0))
     return pc.if_else(same, narrowed, pa.scalar(None, type_))
+
+
+def _converted_part(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    plain = _decoded(values)
+    return plain if plain.type == type_ else converted(plain, type_)
 
 
 def instants(values: pa.Array, type_: pa.DataType = TIMESTAMP) -> pa.Array:
@@ -92,6 +104,8 @@ def instants(values: pa.Array, type_: pa.DataType = TIMESTAMP) -> pa.Array:
 
 def as_text(values: pa.Array) -> pa.Array:
     """Values as text, for bad rows."""
+    if pa.types.is_nested(values.type):
+        return nested_text(values)
     return (
         convert(values, pa.string())
         if pa.types.is_binary(values.type)
@@ -102,7 +116,7 @@ def as_text(values: pa.Array) -> pa.Array:
 def with_valid_text(
     table: pa.Table, names: Collection[str]
 ) -> tuple[pa.Table, dict[str, pa.Array]]:
-    r"""Replace text that is not valid UTF-8.
+    r"""Replace text that is not valid UTF-8; nested values with such text become NULL.
 
     Args:
         names: the columns to check, in lower case.
@@ -113,7 +127,7 @@ def with_valid_text(
     """
     broken: dict[str, pa.Array] = {}
     for position, field in enumerate(table.schema):
-        if field.name.lower() not in names or not is_text(field.type):
+        if field.name.lower() not in names or not has_text(field.type):
             continue
         rows = list(_invalid(values := flat(table.column(position)), 0))
         if rows:
@@ -133,6 +147,13 @@ def is_text(type_: pa.DataType) -> bool:
     )
 
 
+def has_text(type_: pa.DataType) -> bool:
+    """Whether values are or contain text."""
+    if pa.types.is_nested(type_):
+        return any(has_text(type_.field(i).type) for i in range(type_.num_fields))
+    return is_text(type_)
+
+
 def _invalid(values: pa.Array, start: int) -> Iterator[int]:
     """The positions of values that are not UTF-8, found by bisection."""
     try:
@@ -143,8 +164,15 @@ def _invalid(values: pa.Array, start: int) -> Iterator[int]:
             yield start
             return
     middle = len(values) // 2
-    yield from _invalid(values.slice(0, middle), start)
-    yield from _invalid(values.slice(middle), start + middle)
+    yield from _invalid(_part(values, 0, middle), start)
+    yield from _invalid(_part(values, middle, len(values)), start + middle)
+
+
+def _part(values: pa.Array, start: int, end: int) -> pa.Array:
+    """Successive values; nested ones are copied, as a slice is validated with all values."""
+    if pa.types.is_nested(values.type):
+        return values.take(pa.array(np.arange(start, end)))
+    return values.slice(start, end - start)
 
 
 def _flags(rows: list[int], count: int) -> pa.Array:
@@ -155,6 +183,8 @@ def _flags(rows: list[int], count: int) -> pa.Array:
 
 def _escaped(values: pa.Array, rows: list[int]) -> pa.Array:
     """The values, with escaped bytes in some rows."""
+    if pa.types.is_nested(values.type):
+        return pc.if_else(_flags(rows, len(values)), pa.scalar(None, values.type), values)
     raw = values.view(pa.binary())
     readable = [raw[row].as_py().decode("utf-8", "backslashreplace") for row in rows]
     bytes_ = pa.array([text.encode() for text in readable], pa.binary())

@@ -17,7 +17,7 @@ from eddyline.engine.ingest.arrow_values import (
     as_text,
     converted,
     flat,
-    is_text,
+    has_text,
     to_table,
     with_valid_text,
 )
@@ -264,7 +264,7 @@ class RowReader:
             schema,
             [positions.get(name) for name in self._names],
             positions.get(CORRUPT_RECORD),
-            any(f.name.lower() in read and is_text(f.type) for f in schema),
+            any(f.name.lower() in read and has_text(f.type) for f in schema),
         )
 
     def _typed(self, table: pa.Table, own: pa.ChunkedArray | None) -> _Typed:
@@ -364,8 +364,8 @@ class RowReader:
         if not pc.any(lost).as_py():
             return typed, beyond
         before, after = f"{field.name}: cannot read '", f"' as {sql_type(field.type)}"
-        why = pc.binary_join_element_wise(before, values.cast(pa.string()), after, "")
-        unread = pc.if_else(lost, why, pa.scalar(None, pa.string()))
+        texts = as_text(pc.if_else(lost, values, pa.scalar(None, values.type)))
+        unread = pc.binary_join_element_wise(before, texts, after, "")
         return typed, first_reason(unread, beyond)
 
 

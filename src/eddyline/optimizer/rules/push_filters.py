@@ -25,6 +25,7 @@ from eddyline.algebra.plan import (
     SemiJoin,
     SharedRows,
     Union,
+    Unnest,
     filtered,
 )
 from eddyline.optimizer.traversal import moved, shows_parameters, substituted
@@ -37,6 +38,8 @@ def push_filters(plan: Plan) -> Plan:
     product or join that they read, and below GROUP BY if they read keys only (a global aggregate
     has no keys: its one row exists even for no input). With ``a.x = b.x``, a term on ``a.x`` alone
     holds for ``b.x`` as well and is pushed to both sides.
+
+    Terms that do not read the elements of a list pass Unnest.
 
     A semi-join or anti-join hands its left rows on, so terms go to its left input, and those on
     keys to both. EXCEPT ALL counts the rows of a key, so only terms on keys pass, to both inputs.
@@ -74,6 +77,11 @@ def _pushed_below(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
             return _below_existence(plan, terms)
         case Negation():
             return _below_negation(plan, terms)
+        case Unnest():
+            width = len(plan.input.schema)
+            below = tuple(t for t in terms if max(columns_of(t), default=0) < width)
+            above = [t for t in terms if t not in below]
+            return filtered(plan.with_inputs(_pushed(plan.input, below)), above)
         case SharedRows():
             return filtered(plan, terms)
     return filtered(plan.with_inputs(*(_pushed(i, ()) for i in plan.inputs)), terms)

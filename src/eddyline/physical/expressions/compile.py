@@ -26,6 +26,7 @@ from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KE
 from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, constant_array
 from eddyline.physical.expressions.lazy import LAZY, Node, optimistic
 from eddyline.physical.expressions.logic import LOGIC_KERNELS
+from eddyline.physical.expressions.nested import NESTED_KERNELS
 from eddyline.physical.expressions.numeric import NUMERIC_KERNELS
 from eddyline.physical.expressions.text import TEXT_KERNELS
 from eddyline.physical.expressions.user_defined import make_user_kernel
@@ -38,6 +39,7 @@ KERNELS: dict[str, Maker] = {
     **TEXT_KERNELS,
     **DATE_KERNELS,
     **TOLERANT_KERNELS,
+    **NESTED_KERNELS,
 }
 
 

@@ -12,10 +12,15 @@ from eddyline.physical.expressions.evaluation import LENIENT
 from eddyline.physical.expressions.fallible_numbers import FALLIBLE_NUMBERS
 from eddyline.physical.expressions.fallible_others import FALLIBLE_OTHERS
 from eddyline.physical.expressions.kernel import Kernel, Maker
+from eddyline.physical.expressions.nested import FALLIBLE_NESTED
 
 #: These kernels take an Evaluation before the data. They compute whole columns, and determine the
 #: failed rows only after a failure.
-FALLIBLE_KERNELS: Final[dict[str, Maker]] = {**FALLIBLE_NUMBERS, **FALLIBLE_OTHERS}
+FALLIBLE_KERNELS: Final[dict[str, Maker]] = {
+    **FALLIBLE_NUMBERS,
+    **FALLIBLE_NESTED,
+    **FALLIBLE_OTHERS,
+}
 assert FALLIBLE_KERNELS.keys() == FALLIBLE
 
 

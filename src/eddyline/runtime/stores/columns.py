@@ -42,13 +42,17 @@ class Column(Protocol):
         """Keep only these places, ascending, at the front of buffers for ``capacity`` rows."""
 
 
-def make_column(type_: pa.DataType, capacity: int) -> Column:
-    """The column for an Arrow type: fixed-width values or text; nested types are refused."""
+def single_column(type_: pa.DataType, capacity: int) -> Column:
+    """The column for an Arrow type that is not nested: fixed-width values or text.
+
+    Raises:
+        DataError: values of the type cannot be stored.
+    """
     if pa.types.is_string(type_) or pa.types.is_binary(type_):
         return TextColumn(type_, capacity)
     if pa.types.is_boolean(type_) or _byte_width(type_) is not None:
         return FixedColumn(type_, capacity)
-    raise DataError(f"columns of type {sql_type(type_)} cannot be stored: use a scalar type")
+    raise DataError(f"columns of type {sql_type(type_)} cannot be stored")
 
 
 def _byte_width(type_: pa.DataType) -> int | None:
@@ -81,7 +85,7 @@ def bitmap(valid: Array | None) -> pa.Buffer | None:
     return pa.py_buffer(np.packbits(valid, bitorder="little"))
 
 
-class _Nullable:
+class Nullable:
     """Which places are NULL, allocated at the first NULL."""
 
     def __init__(self) -> None:
@@ -110,7 +114,7 @@ class _Nullable:
             self._null.take(places, capacity)
 
 
-class FixedColumn(_Nullable):
+class FixedColumn(Nullable):
     """Values of fixed width, stored as raw bits (booleans as bytes)."""
 
     def __init__(self, type_: pa.DataType, capacity: int) -> None:
@@ -165,7 +169,7 @@ class Texts:
     origin: int
 
 
-class TextColumn(_Nullable):
+class TextColumn(Nullable):
     """Strings or bytes: int64 offsets by place into one growing byte buffer.
 
     Bytes are numbered from the first one ever, so offsets stay when bytes are dropped.

@@ -2,7 +2,8 @@
 
 A single column of at most 64 bits maps one to one (*exact*): floats by their bits with -0.0 made
 0.0 and all NaNs alike, so NaN equals NaN as in Spark. Several columns, strings and decimals are
-hashed, and matches by hash must be verified by their values.
+hashed, and matches by hash must be verified by their values; so are structures, lists and maps,
+element by element.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.kernels.hashing import NULL_HASH, combine, hash_texts, mix_all
+from eddyline.kernels.lists import all_in_lists, hash_lists, ranges
 from eddyline.kernels.text import same_texts
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.stores.columns import Array, TextColumn, raw_values, text_buffers, validity_of
+from eddyline.runtime.stores.lists import list_parts
+from eddyline.types import is_list
 
 _NAN_BITS = np.float64("nan").view(np.int64)
 
@@ -47,7 +51,12 @@ def _bits(values: pa.Array) -> Array:
 
 
 def _hashes(values: pa.Array) -> Array:
-    if _fits(values.type) or pa.types.is_boolean(values.type):
+    if pa.types.is_struct(values.type):
+        hashes = group_hashes([values.field(i) for i in range(values.type.num_fields)])
+    elif is_list(values.type):
+        offsets, elements = list_parts(values)
+        hashes = hash_lists(offsets, _hashes(elements))
+    elif _fits(values.type) or pa.types.is_boolean(values.type):
         hashes = mix_all(_bits(values))
     else:
         if pa.types.is_decimal(values.type):
@@ -126,10 +135,7 @@ def same_values(left: Sequence[pa.Array], right: Sequence[pa.Array]) -> Array:
     """bool[n]: whether rows are equal in all columns, NULL and NaN being equal to themselves."""
     same = np.ones(len(left[0]), np.bool_)
     for a, b in zip(left, right, strict=True):
-        if _fits(a.type) or pa.types.is_boolean(a.type):
-            equal = _bits(a) == _bits(b)
-        else:
-            equal = pc.equal(a, b).fill_null(False).to_numpy(zero_copy_only=False)
+        equal = _equal(a, b)
         va, vb = validity_of(a), validity_of(b)
         if va is not None or vb is not None:
             va = np.ones(len(a), np.bool_) if va is None else va
@@ -137,3 +143,31 @@ def same_values(left: Sequence[pa.Array], right: Sequence[pa.Array]) -> Array:
             equal = np.where(va & vb, equal, va == vb)
         same &= equal
     return same
+
+
+def _equal(a: pa.Array, b: pa.Array) -> Array:
+    """bool[n]: whether values are equal; anything where one is NULL."""
+    type_ = a.type
+    if pa.types.is_struct(type_):
+        fields = range(type_.num_fields)
+        return same_values([a.field(i) for i in fields], [b.field(i) for i in fields])
+    if is_list(type_):
+        return _equal_lists(a, b)
+    if _fits(type_) or pa.types.is_boolean(type_):
+        equal: Array = _bits(a) == _bits(b)
+        return equal
+    return np.asarray(pc.equal(a, b).fill_null(False).to_numpy(zero_copy_only=False))
+
+
+def _equal_lists(a: pa.Array, b: pa.Array) -> Array:
+    (a_offsets, a_elements), (b_offsets, b_elements) = list_parts(a), list_parts(b)
+    lengths = np.diff(a_offsets)
+    equal = lengths == np.diff(b_offsets)
+    offsets = np.zeros(a_offsets.size, np.int64)
+    np.cumsum(np.where(equal, lengths, 0), out=offsets[1:])
+    parts = (
+        elements.take(pa.array(ranges(starts[:-1], offsets)))
+        for starts, elements in ((a_offsets, a_elements), (b_offsets, b_elements))
+    )
+    equal &= all_in_lists(offsets, same_values([next(parts)], [next(parts)]))
+    return np.asarray(equal)

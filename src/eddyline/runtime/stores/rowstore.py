@@ -19,7 +19,8 @@ import pyarrow as pa
 from eddyline.runtime.state import Rows, State, array, nested
 from eddyline.runtime.state import rows as saved_rows
 from eddyline.runtime.stores.buffers import Buffer, roomy
-from eddyline.runtime.stores.columns import Array, Column, make_column
+from eddyline.runtime.stores.columns import Array, Column
+from eddyline.runtime.stores.nested_columns import make_column
 from eddyline.types import Schema
 
 _SMALLEST = 64

@@ -37,6 +37,7 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
     Union,
+    Unnest,
     sealed,
 )
 from eddyline.algebra.windows import PartitionRows
@@ -202,6 +203,8 @@ class _Origins:
                 return self._region(node)
             case Negation() | SemiJoin() | AntiJoin():
                 return self._matching(node)
+            case Unnest():
+                return [*self._outputs(node.input), *(None for _ in node.names)]
             case Union():
                 parts = [self._outputs(part) for part in node.parts]
                 for column in zip(*parts, strict=True):

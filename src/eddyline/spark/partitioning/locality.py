@@ -60,6 +60,7 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
     Union,
+    Unnest,
     sealed,
 )
 from eddyline.algebra.windows import PartitionRows
@@ -133,6 +134,8 @@ def _table_alone(plan: Plan) -> str | None:
             return tables[0] if all(tables) else None
         case Negation() | SemiJoin() | AntiJoin():
             return _table_alone(node.left)
+        case Unnest():
+            return _table_alone(node.input)
         case Union():
             return next(filter(None, map(_table_alone, node.parts)), None)
         case PartialGroupBy() | GroupBy() | Distinct():
@@ -153,6 +156,8 @@ def _held(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
             return _joined(region(node), axis)
         case Negation() | SemiJoin() | AntiJoin():
             return _matched(node, _with_streams(node.left, axis), _held(node.right, axis))
+        case Unnest():  # rows are where the row with the list is; its columns come first
+            return _with_streams(node.input, axis)
         case Union():
             return _united([_with_streams(part, axis) for part in node.parts])
         case PartialGroupBy():

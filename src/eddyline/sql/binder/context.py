@@ -29,7 +29,6 @@ _CLAUSES: Final = {
     "by_name": ("BY NAME", "columns are matched by position"),
     "on": ("DISTINCT ON", "for the last row of each key read FROM s [PARTITION BY k ROWS 1]"),
     "hints": ("a hint", "joins run in the order that is estimated to cost least"),
-    "laterals": ("LATERAL", "write a join"),
 }
 
 

@@ -13,7 +13,7 @@ from typing import Final, cast
 from sqlglot import exp
 
 from eddyline.algebra import functions
-from eddyline.algebra.expressions import Expr, conjuncts, shift_columns
+from eddyline.algebra.expressions import Expr, columns_of, conjuncts, shift_columns
 from eddyline.algebra.plan import Plan, Product, filtered
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.clauses import with_own_window
@@ -23,11 +23,13 @@ from eddyline.sql.binder.live_tables import check_outer_join, check_tables, is_n
 from eddyline.sql.binder.relations import BindQuery, Item, bind_relation
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
+from eddyline.sql.binder.unnesting import bind_list, new_columns, unnested
+from eddyline.sql.unnest_syntax import Unnesting
 
 #: The arguments of a SELECT's node that this package binds.
 _CLAUSES: Final = (
     *("with_", "windows", "expressions", "distinct"),
-    *("from_", "joins", "where", "group", "having"),
+    *("from_", "joins", "laterals", "where", "group", "having"),
 )
 
 
@@ -73,6 +75,8 @@ def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> Fr
         )
     context.require_only(from_, "this")
     source = _joined(from_.this, context, bind_query, select.args.get("joins") or ())
+    for node in select.args.get("laterals") or ():
+        _add_unnesting(source, node, False, context)
     if sum(i.bound.changes for i in source.items) > 1:
         require_windows(source.open_streams, "a join")
     return source
@@ -99,6 +103,9 @@ def _add(source: FromClause, node: exp.Expr, context: Context, bind_query: BindQ
 
 def _add_alone(source: FromClause, node: exp.Expr, context: Context, bind_query: BindQuery) -> None:
     """Add an item or the content of parentheses, without the joins behind it."""
+    if isinstance(node, Unnesting):
+        _add_unnesting(source, node, False, context)
+        return
     if not _in_parentheses(node):
         _add_item(source, bind_relation(node, context, bind_query), context)
         return
@@ -163,6 +170,9 @@ def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: 
     kind = join.args.get("kind") or "INNER"
     if kind not in ("INNER", "CROSS", "OUTER"):
         raise context.error(join, f"{kind} JOIN is not supported: use ON", UnsupportedError)
+    if isinstance(join.this, Unnesting):
+        _join_unnesting(source, join, context)
+        return
     before, left = source.scope, len(source.items)
     _add(source, join.this, context, bind_query)
     side = str(join.args.get("side") or "")
@@ -177,6 +187,45 @@ def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: 
         context.checked(source.parts[0], join)
     else:
         source.conditions += conditions
+
+
+def _join_unnesting(source: FromClause, join: exp.Join, context: Context) -> None:
+    on, side = join.args.get("on"), join.args.get("side")
+    is_true = isinstance(on, exp.Boolean) and bool(on.this)
+    if (
+        join.args.get("using")
+        or side not in (None, "", "LEFT")
+        or (side and on is not None and not is_true)
+    ):
+        message = "write CROSS JOIN UNNEST(list), or LEFT JOIN UNNEST(list) ON TRUE"
+        raise context.error(join, message, UnsupportedError)
+    _add_unnesting(source, join.this, bool(side), context)
+    if on is not None and not is_true:
+        source.conditions.append(Scalars(source.scope, context, clause="ON").condition(on))
+
+
+def _add_unnesting(source: FromClause, node: Unnesting, outer: bool, context: Context) -> None:
+    """Add the elements of a list of the items before it: to the last part, if this has the list,
+    else to the join of all parts.
+    """
+    if not source.parts:
+        word = node.args["function"]
+        raise context.error(node, f"{word} needs a stream in front of it: FROM s, {word}(s.list)")
+    listed = bind_list(node, source.scope, context)
+    start = source.scope.width - len(source.parts[-1].schema)
+    last = source.items[-1]
+    is_table = is_non_retroactive(last) and last.bound.plan == source.parts[-1]
+    if is_table or min(columns_of(listed), default=0) < start:
+        check_tables(source.items, source.parts, context)
+        source.parts, source.conditions = [source.plan()], []
+        start = 0
+    is_outer = outer or node.is_outer
+    plan = unnested(node, source.parts[-1], shift_columns(listed, -start), is_outer, context)
+    name = node.alias
+    if name and any(r.name.lower() == name.lower() for r in source.scope.relations):
+        raise context.error(node, f"two FROM items are named '{name}'; rename one with AS")
+    source.parts[-1] = context.checked(plan, node)
+    source.scope = source.scope.joined_with(name, new_columns(plan))
 
 
 def _using(

@@ -11,7 +11,7 @@ from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.sql.numbers import shortened
 
 IN_WHERE: Final = "write it in WHERE, alone or between ANDs; for OR, write a UNION"
-_SINGLE: Final = "columns hold single values, no lists, maps or structures"
+_JSON: Final = "declare the column of the stream with PATH '$.field', or as a STRUCT"
 _KEYS: Final = "list the keys, and write a query for each grouping"
 _BITS: Final = "there are no operators on bits; a power is power(x, y)"
 _NOW: Final = "a replay would give another value: use the event time of the stream"
@@ -29,14 +29,14 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.WithinGroup: ("WITHIN GROUP", f"aggregates are {', '.join(AGGREGATES)}"),
     exp.Star: ("* inside an expression", "name the columns"),
     exp.Distinct: ("DISTINCT inside a function", "only COUNT(DISTINCT x) is supported"),
-    exp.Bracket: ("[...] behind an expression", _SINGLE),
-    exp.Dot: ("a field of a column", _SINGLE),
-    exp.Array: ("ARRAY", _SINGLE),
-    exp.Struct: ("STRUCT", _SINGLE),
-    exp.Map: ("MAP", _SINGLE),
-    exp.Lambda: ("->", _SINGLE),
-    exp.JSONExtract: ("->", _SINGLE),
-    exp.JSONExtractScalar: ("->>", _SINGLE),
+    exp.Dot: ("this behind a point", "write the name of a field"),
+    exp.Slice: ("a part of a list", "write one position, as in list[0]"),
+    exp.Array: ("ARRAY[...]", "write array(value, ...)"),
+    exp.Struct: ("STRUCT(...)", "write named_struct('name', value, ...)"),
+    exp.Map: ("MAP", "maps come from the source"),
+    exp.Lambda: ("->", "there are no functions over the elements of lists"),
+    exp.JSONExtract: ("->", _JSON),
+    exp.JSONExtractScalar: ("->>", _JSON),
     exp.SimilarTo: ("SIMILAR TO", "write RLIKE and a regular expression"),
     exp.BitwiseXor: ("^", _BITS),
     exp.BitwiseAnd: ("&", _BITS),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Final
 
 import pyarrow as pa
@@ -125,6 +126,11 @@ class Scalars:
         assert isinstance(node, exp.Column)
         if isinstance(node.this, exp.Star):
             raise self._refusal(node.this)
+        head, fields = self._scope.without_fields(node, self._context, self._aliases)
+        return reduce(functions.nested.field, fields, self._named(head))
+
+    def _named(self, node: exp.Column) -> Expr:
+        """The column, or the select-list entry, of a name."""
         column = self._scope.resolve(node, self._context)
         alias = self._aliases.get(node.name.lower()) if not node.table else None
         shadowed = alias is not None and self._keys is not None and column not in self._keys
@@ -139,6 +145,17 @@ class Scalars:
             return self.bind(alias)
         finally:
             self._aliases = saved
+
+    def _field(self, node: exp.Expr) -> Expr:
+        value = self.bind(node.this)
+        if not isinstance(node.expression, exp.Identifier):
+            raise self._refusal(node)
+        return functions.nested.field(value, node.expression.name)
+
+    def _element(self, node: exp.Expr) -> Expr:
+        if len(node.expressions) != 1:
+            raise self._context.error(node, "write one position or key in [...]")
+        return functions.resolve("element", self._all([node.this, *node.expressions]))
 
     # -- operators -----------------------------------------------------------------------------
 
@@ -325,4 +342,6 @@ _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.Extract: Scalars._extract,
     exp.Anonymous: Scalars._call,
     exp.Filter: Scalars._filtered,
+    exp.Dot: Scalars._field,
+    exp.Bracket: Scalars._element,
 }

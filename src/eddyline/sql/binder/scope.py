@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -135,6 +135,37 @@ class Scope:
             return any(r.name.lower() == node.table.lower() for r in self.relations)
         return any(r.positions(node.name) for r in self.relations)
 
+    def without_fields(
+        self, node: exp.Column, context: Context, others: Container[str]
+    ) -> tuple[exp.Column, list[str]]:
+        """A column without the names of fields behind it, and these.
+
+        A name of several words begins with a FROM item if there is one of this name, else with a
+        column.
+
+        Args:
+            others: names of columns beside those of the scope, in lower case.
+        """
+        first, *rest = node.parts
+        if not rest or self._is_item(first.name, context):
+            words = 2
+        elif self.names(exp.Column(this=first.copy())) or first.name.lower() in others:
+            words = 1
+        else:
+            home = self.outer
+            words = 1 if home and home.names(exp.Column(this=first.copy())) else 2
+        if len(node.parts) <= words:
+            return node, []
+        column = node.parts[words - 1].copy()
+        qualifier = first.copy() if words == 2 else None
+        return exp.Column(this=column, table=qualifier), [p.name for p in node.parts[words:]]
+
+    def _is_item(self, name: str, context: Context) -> bool:
+        names = [r.name for r in self._in_sight if r.name]
+        if context.row is not None:
+            names.append(context.row.name)
+        return name.lower() in map(str.lower, names)
+
     def relation(self, node: exp.Column, context: Context) -> Relation:
         """The FROM item that qualifies a column (``t`` of ``t.x`` or ``t.*``)."""
         for relation in self._home(node).relations:
@@ -146,7 +177,7 @@ class Scope:
             names.append(context.row.name)
         message = f"'{node.table}' is not in FROM; {did_you_mean(node.table, names)}"
         if any(r.positions(node.table) for r in self._in_sight):
-            message += f". '{node.table}' is a column: columns hold single values, without fields"
+            message += f". '{node.table}' is a column: name its fields one by one"
         elif context.row is None and node.table in context.catalog.tables:
             message += f". For a query per row: CREATE QUERY name FOR EACH ROW OF {node.table} AS"
         raise context.error(node.args["table"], message)

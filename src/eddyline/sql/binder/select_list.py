@@ -73,4 +73,6 @@ def _output_name(node: exp.Expr, context: Context) -> str:
         return str(node.alias)
     if isinstance(node, exp.Column):
         return str(node.name)
+    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
+        return str(node.expression.name)
     return str(node.sql(dialect=Eddyline, normalize_functions=False))

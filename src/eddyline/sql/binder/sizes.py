@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from eddyline.algebra.expressions import ColumnRef, Expr
-from eddyline.algebra.plan import Filter, GroupBy, Join, Plan, Product, Project, Union
+from eddyline.algebra.plan import Filter, GroupBy, Join, Plan, Product, Project, Union, Unnest
 from eddyline.sql.limits import MAX_EXPRESSION, MAX_INPUTS, MAX_PLAN
 
 
@@ -83,6 +83,8 @@ def _columns(plan: Plan, inputs: list[PlanSize], own: list[int]) -> tuple[int, .
         return tuple(map(max, zip(*(i.columns for i in inputs), strict=True)))
     if isinstance(plan, (Join, Product)):
         return tuple(c for i in inputs for c in i.columns)
+    if isinstance(plan, Unnest):
+        return (*inputs[0].columns, *(1 for _ in plan.names))
     return inputs[0].columns if inputs else (1,) * len(plan.schema)
 
 
@@ -94,6 +96,8 @@ def _expressions(plan: Plan) -> Iterator[Expr]:
         yield from plan.keys
     elif isinstance(plan, Filter):
         yield plan.predicate
+    elif isinstance(plan, Unnest):
+        yield plan.listed
 
 
 def _expanded(expr: Expr, columns: list[int], known: dict[int, int]) -> int:

@@ -1,0 +1,175 @@
+"""Kernels of structures, lists and maps."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from eddyline.algebra.expressions import Call
+from eddyline.kernels.lists import first_in_lists
+from eddyline.physical.expressions.evaluation import LENIENT, Evaluation, without
+from eddyline.physical.expressions.kernel import (
+    Datum,
+    Kernel,
+    Maker,
+    argument_constant,
+    as_arrays,
+    values_of,
+)
+from eddyline.runtime.stores.columns import Array, bitmap, validity_of
+from eddyline.runtime.stores.keys import same_values
+from eddyline.runtime.stores.lists import list_parts
+
+
+def _make_field(call: Call) -> Kernel:
+    name = argument_constant(call, 1)
+
+    def of_structures(values: pa.Array, _: Datum) -> pa.Array:
+        return pc.struct_field(values, [name])
+
+    def of_lists(values: pa.Array, _: Datum) -> pa.Array:
+        offsets, elements = list_parts(values)
+        return _lists(call.type, offsets, pc.struct_field(elements, [name]), values)
+
+    return of_lists if pt.is_list(call.args[0].type) else of_structures
+
+
+def _lists(
+    type_: pa.DataType, offsets: Array, elements: pa.Array, like: pa.Array | None = None
+) -> pa.Array:
+    """Lists of elements, NULL where values of ``like`` are."""
+    valid = None if like is None else validity_of(like)
+    buffers = [bitmap(valid), pa.py_buffer(offsets.astype(np.int32))]
+    elements = elements if elements.type == type_.value_type else elements.cast(type_.value_type)
+    return pa.Array.from_buffers(type_, offsets.size - 1, buffers, children=[elements])
+
+
+def _make_element(first: int) -> Maker:
+    """The elements at positions; those of lists count from ``first``, 0 or 1, and in the second
+    case also from the end. A list without the element is a failure.
+    """
+
+    def kernel(evaluation: Evaluation, lists: Datum, position: Datum) -> pa.Array:
+        values, positions = as_arrays(lists, position)
+        offsets, elements = list_parts(values)
+        lengths, at = np.diff(offsets), values_of(positions).astype(np.int64)
+        if first:
+            at = np.where(at > 0, at - 1, np.where(at < 0, at + lengths, -1))
+        known = np.asarray(pc.and_(values.is_valid(), positions.is_valid()))
+        there = (at >= 0) & (at < lengths)
+        places = np.where(there & known, offsets[:-1] + at, -1)
+        result = elements.take(pa.array(places, mask=places < 0))
+        bad = known & ~there
+        if not bad.any():
+            return result
+        sizes = pa.array(lengths)
+        reason = ("there is no element ", positions, " in a list of ", sizes)
+        return without(evaluation, bad, result, *reason)
+
+    return lambda call: kernel
+
+
+def _tolerant(maker: Maker) -> Maker:
+    def make(call: Call) -> Kernel:
+        kernel = maker(call)
+        return lambda *data: kernel(LENIENT, *data)
+
+    return make
+
+
+def _value_of_key(maps: Datum, key: Datum) -> pa.Array:
+    values, keys = as_arrays(maps, key)
+    offsets, entries = list_parts(values)
+    wanted = keys.take(pa.array(np.repeat(np.arange(len(keys)), np.diff(offsets))))
+    same = same_values([entries.field(0)], [wanted])
+    places = first_in_lists(offsets, same)
+    return entries.field(1).take(pa.array(places, mask=places < 0))
+
+
+def _array_contains(lists: Datum, element: Datum) -> pa.Array:
+    values, wanted = as_arrays(lists, element)
+    offsets, elements = list_parts(values)
+    beside = wanted.take(pa.array(np.repeat(np.arange(len(wanted)), np.diff(offsets))))
+    unknown = np.asarray(elements.is_null())
+    same = same_values([elements], [beside]) & ~unknown
+    found, unknown = (pa.array(first_in_lists(offsets, t) >= 0) for t in (same, unknown))
+    known = pc.and_(values.is_valid(), wanted.is_valid())
+    known = pc.and_(known, pc.or_(found, pc.invert(unknown)))
+    return pc.if_else(known, found, pa.scalar(None, pa.bool_()))
+
+
+def _size(values: pa.Array) -> pa.Array:
+    sizes = pa.array(np.diff(list_parts(values)[0]).astype(np.int32))
+    return pc.if_else(values.is_valid(), sizes, pa.scalar(None, pa.int32()))
+
+
+def _make_entries(number: int) -> Maker:
+    """The keys (0) or values (1) of maps."""
+
+    def make(call: Call) -> Kernel:
+        def kernel(maps: pa.Array) -> pa.Array:
+            offsets, entries = list_parts(maps)
+            return _lists(call.type, offsets, entries.field(number), maps)
+
+        return kernel
+
+    return make
+
+
+def _array_join(lists: Datum, separator: Datum, null: Datum | None = None) -> pa.Array:
+    given = [] if null is None else [null]
+    values, between, *instead = as_arrays(lists, separator, *given)
+    offsets, elements = list_parts(values)
+    row = np.repeat(np.arange(len(values)), np.diff(offsets))
+    if instead:
+        elements = pc.coalesce(elements, instead[0].take(pa.array(row)))
+    kept = np.asarray(elements.is_valid())
+    shorter = np.concatenate([[0], np.cumsum(kept)])[offsets]
+    texts = _lists(pa.list_(pa.string()), shorter, elements.filter(pa.array(kept)), values)
+    joined = pc.binary_join(texts, between)
+    known = pc.and_(values.is_valid(), between.is_valid())
+    for more in instead:
+        known = pc.and_(known, more.is_valid())
+    return pc.if_else(known, joined, pa.scalar(None, pa.string()))
+
+
+def _make_array(call: Call) -> Kernel:
+    def kernel(*data: Datum) -> pa.Array:
+        columns = as_arrays(*data)
+        count, width = len(columns[0]), len(columns)
+        order = np.arange(count * width).reshape(width, count).T.ravel()
+        elements = pa.concat_arrays(columns).take(pa.array(order))
+        offsets = np.arange(count + 1, dtype=np.int64) * width
+        return _lists(call.type, offsets, elements)
+
+    return kernel
+
+
+def _make_named_struct(call: Call) -> Kernel:
+    def kernel(*data: Datum) -> pa.Array:
+        return pa.StructArray.from_arrays(as_arrays(*data), fields=list(call.type))
+
+    return kernel
+
+
+NESTED_KERNELS: Final[dict[str, Maker]] = {
+    "field": _make_field,
+    "value_of_key": lambda call: _value_of_key,
+    "get": _tolerant(_make_element(0)),
+    "try_element_at": _tolerant(_make_element(1)),
+    "size": lambda call: _size,
+    "array_contains": lambda call: _array_contains,
+    "array_join": lambda call: _array_join,
+    "map_keys": _make_entries(0),
+    "map_values": _make_entries(1),
+    "array": _make_array,
+    "named_struct": _make_named_struct,
+}
+FALLIBLE_NESTED: Final[dict[str, Any]] = {
+    "element": _make_element(0),
+    "element_at": _make_element(1),
+}

@@ -1,0 +1,64 @@
+"""Lists in FROM, whose elements become rows."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from eddyline.algebra.expressions import Expr
+from eddyline.algebra.plan import Plan, Unnest
+from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.scalars import Scalars
+from eddyline.sql.binder.scope import Scope
+from eddyline.sql.unnest_syntax import Unnesting
+from eddyline.types import Field, Schema, element_type, is_list, sql_type
+
+
+def bind_list(node: Unnesting, scope: Scope, context: Context) -> Expr:
+    """The list, over the items in front of it.
+
+    Raises:
+        SqlError: it is neither a list nor a map.
+    """
+    listed = Scalars(scope, context, clause=node.args["function"]).bind(node.this)
+    if not is_list(listed.type):
+        message = f"{node.args['function']} needs an ARRAY or a MAP, not {sql_type(listed.type)}"
+        raise context.error(node.this, message)
+    return listed
+
+
+def unnested(node: Unnesting, plan: Plan, listed: Expr, outer: bool, context: Context) -> Unnest:
+    """The rows of a plan, one per element of the list, which is over the plan's columns."""
+    element = element_type(listed.type)
+    numbered = bool(node.args.get("numbered"))
+    alias = node.args.get("alias")
+    given = [c.name for c in alias.args.get("columns") or ()] if alias is not None else []
+    fields = _fields(node, listed.type, element, len(given) - numbered)
+    names = [f.name for f in fields] if fields else [node.alias or "col"]
+    names += ["ordinality"] * numbered
+    if given and len(given) != len(names):
+        raise context.error(
+            alias or node,
+            f"{len(given)} column aliases for {len(names)} columns: {', '.join(names)}",
+        )
+    columns = None if fields is None else tuple(f.name for f in fields)
+    return Unnest(plan, listed, columns, tuple(given or names), outer, numbered)
+
+
+def new_columns(plan: Unnest) -> Schema:
+    """The columns that the elements have."""
+    return tuple(Field(f.name, f.type) for f in plan.schema[len(plan.input.schema) :])
+
+
+def _fields(
+    node: Unnesting, type_: pa.DataType, element: pa.DataType, aliases: int
+) -> list[pa.Field] | None:
+    """The fields of elements, if they are the columns: key and value of maps, and of structures
+    unless one name is given for them.
+    """
+    if pt.is_map(type_):
+        return list(element)
+    explodes = node.args["function"].startswith("EXPLODE")
+    if not pt.is_struct(element) or explodes or aliases == 1 < element.num_fields:
+        return None
+    return list(element)
