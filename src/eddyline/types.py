@@ -79,6 +79,15 @@ def element_type(type_: pa.DataType) -> pa.DataType:
     return type_.value_type
 
 
+def with_nulls(type_: pa.DataType) -> pa.DataType:
+    """The type with parts that can all be NULL, but keys of maps: that of a declared column."""
+    if pa.types.is_struct(type_):
+        return pa.struct([(f.name, with_nulls(f.type)) for f in type_])
+    if pa.types.is_map(type_):
+        return pa.map_(with_nulls(type_.key_type), with_nulls(type_.item_type))
+    return pa.list_(with_nulls(type_.value_type)) if pa.types.is_list(type_) else type_
+
+
 def sql_type(type_: pa.DataType) -> str:
     """The SQL name of an Arrow type, for messages and EXPLAIN."""
     if pa.types.is_decimal(type_):

@@ -21,14 +21,18 @@ _NAN: Final = "NaN"  # equal to itself, unlike the float
 
 
 def plain(value: Any) -> Any:
-    """A value in the form of bags: times in us since the epoch, decimals as floats."""
+    """A value in the form of bags: times in us since the epoch, decimals as floats, structures and
+    lists as tuples.
+    """
     if isinstance(value, datetime):
         return to_us(value)
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, float) and math.isnan(value):
         return _NAN
-    return value
+    if isinstance(value, dict):
+        return tuple((name, plain(part)) for name, part in value.items())
+    return tuple(map(plain, value)) if isinstance(value, (list, tuple)) else value
 
 
 def rows_of(table: pa.Table, columns: Sequence[int] | None = None) -> list[Row]:

@@ -62,6 +62,7 @@ _TESTS: Final[dict[str, Callable[[Call], bool]]] = {
     **dict.fromkeys(("floor", "ceil", "to_timestamp", "to_date", "date_add"), _always),
     **dict.fromkeys(("timestamp_seconds", "timestamp_millis", "repeat"), _always),
     **dict.fromkeys(("element", "element_at"), _always),
+    "try_element_at": _argument_may_be(1, 0),
 }
 #: The functions of calls that can fail.
 FALLIBLE: Final = frozenset(_TESTS)

@@ -68,7 +68,7 @@ def _element_at(args: tuple[Expr, ...]) -> Expr | None:
     _FAMILY,
     "try_element_at",
     ["try_element_at(list, position)", "try_element_at(map, key)"],
-    "The same; NULL if a list has no such element.",
+    "The same; NULL if a list has no such element, but 0 is no position.",
 )
 def _try_element_at(args: tuple[Expr, ...]) -> Expr | None:
     return _part("try_element_at", args)

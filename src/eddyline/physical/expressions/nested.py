@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -48,9 +49,10 @@ def _lists(
     return pa.Array.from_buffers(type_, offsets.size - 1, buffers, children=[elements])
 
 
-def _make_element(first: int) -> Maker:
-    """The elements at positions; those of lists count from ``first``, 0 or 1, and in the second
-    case also from the end. A list without the element is a failure.
+def _make_element(first: int, *, tolerant: bool = False) -> Maker:
+    """The elements at positions, which count from ``first``, 0 or 1, and in the second case also
+    from the end. A list without the element is a failure, or NULL if tolerant; then the position 0
+    is a failure still if it is none of these.
     """
 
     def kernel(evaluation: Evaluation, lists: Datum, position: Datum) -> pa.Array:
@@ -64,6 +66,8 @@ def _make_element(first: int) -> Maker:
         places = np.where(there & known, offsets[:-1] + at, -1)
         result = elements.take(pa.array(places, mask=places < 0))
         bad = known & ~there
+        if tolerant:
+            bad &= (values_of(positions) == 0) if first else False
         if not bad.any():
             return result
         sizes = pa.array(lengths)
@@ -73,10 +77,9 @@ def _make_element(first: int) -> Maker:
     return lambda call: kernel
 
 
-def _tolerant(maker: Maker) -> Maker:
+def _make_try_element(first: int) -> Maker:
     def make(call: Call) -> Kernel:
-        kernel = maker(call)
-        return lambda *data: kernel(LENIENT, *data)
+        return partial(_make_element(first, tolerant=True)(call), LENIENT)
 
     return make
 
@@ -159,8 +162,8 @@ def _make_named_struct(call: Call) -> Kernel:
 NESTED_KERNELS: Final[dict[str, Maker]] = {
     "field": _make_field,
     "value_of_key": lambda call: _value_of_key,
-    "get": _tolerant(_make_element(0)),
-    "try_element_at": _tolerant(_make_element(1)),
+    "get": _make_try_element(0),
+    "try_element_at": _make_try_element(1),
     "size": lambda call: _size,
     "array_contains": lambda call: _array_contains,
     "array_join": lambda call: _array_join,
@@ -172,4 +175,5 @@ NESTED_KERNELS: Final[dict[str, Maker]] = {
 FALLIBLE_NESTED: Final[dict[str, Any]] = {
     "element": _make_element(0),
     "element_at": _make_element(1),
+    "try_element_at": _make_element(1, tolerant=True),
 }

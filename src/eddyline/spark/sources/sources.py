@@ -30,7 +30,7 @@ from eddyline.spark.root_cause import root_cause
 from eddyline.spark.sources.declared import DeclaredSource, source_of
 from eddyline.spark.sources.format_check import Declared
 from eddyline.spark.storage import files
-from eddyline.types import TIMESTAMP, Field, Schema
+from eddyline.types import TIMESTAMP, Field, Schema, with_nulls
 
 #: Formats whose parser can return the text of a corrupt record.
 _TEXTUAL: Final = ("csv", "json", "xml")
@@ -131,16 +131,7 @@ def arrow_fields(what: str, df: DataFrame) -> Schema:
     Raises:
         DataError: a column has a type that streams cannot have.
     """
-    fields = []
-    for column in df.schema.fields:
-        type_ = _arrow_type(what, column)
-        if pa.types.is_nested(type_):
-            raise DataError(
-                f"{what}: column '{column.name}' is {column.dataType.simpleString()}, which a "
-                "stream cannot hold; select its parts as columns of their own"
-            )
-        fields.append(Field(column.name, type_))
-    return tuple(fields)
+    return tuple(Field(c.name, with_nulls(_arrow_type(what, c))) for c in df.schema.fields)
 
 
 def resolve_path(options: Mapping[str, str], base: Path | None) -> dict[str, str]:
