@@ -54,6 +54,8 @@ EXPRESSIONS: Final = (
     "CASE WHEN n > 0 THEN l END",
     "coalesce(l, array(o.x))",
     "o.p IS NULL",
+    "split('a,b,,', ',')",
+    "split(o.p.b, '[jk]+')",
 )
 QUERIES: Final = {
     "elements": "SELECT o.x, e, l FROM s [RANGE 5 SECONDS], UNNEST(l) AS t (e) WHERE e > 0",

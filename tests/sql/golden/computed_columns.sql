@@ -18,7 +18,7 @@ SqlError: line 1, column 44: expected an expression in parentheses, got 'timesta
 ----------
 CREATE STREAM s (ms BIGINT, t AS (timestamp_millis(ms))) TIMESTAMP BY t
 =>
-SqlError: line 1, column 31: expected a type, got 'AS'; valid: BIGINT, BINARY, BOOLEAN, CHAR, DATE, DECIMAL, DOUBLE, FLOAT, INT, INTEGER, LONG, REAL, SMALLINT, STRING, TIMESTAMP, TINYINT, VARCHAR
+SqlError: line 1, column 31: expected a type, got 'AS'; valid: ARRAY, BIGINT, BINARY, BOOLEAN, CHAR, DATE, DECIMAL, DOUBLE, FLOAT, INT, INTEGER, LONG, MAP, REAL, SMALLINT, STRING, STRUCT, TIMESTAMP, TINYINT, VARCHAR
   CREATE STREAM s (ms BIGINT, t AS (timestamp_millis(ms))) TIMESTAMP BY t
                                 ^
 ----------

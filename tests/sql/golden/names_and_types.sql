@@ -68,7 +68,7 @@ SqlError: line 1, column 18: 'yesterday' is not a valid TIMESTAMP
 ----------
 SELECT CAST(price AS MONEY) FROM trades
 =>
-SqlError: line 1, column 22: expected a type; valid: BIGINT, BINARY, BOOLEAN, CHAR, DATE, DECIMAL, DOUBLE, FLOAT, INT, INTEGER, LONG, REAL, SMALLINT, STRING, TIMESTAMP, TINYINT, VARCHAR
+SqlError: line 1, column 22: expected a type; valid: ARRAY, BIGINT, BINARY, BOOLEAN, CHAR, DATE, DECIMAL, DOUBLE, FLOAT, INT, INTEGER, LONG, MAP, REAL, SMALLINT, STRING, STRUCT, TIMESTAMP, TINYINT, VARCHAR
   SELECT CAST(price AS MONEY) FROM trades
                        ^
 ----------

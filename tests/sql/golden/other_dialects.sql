@@ -42,19 +42,19 @@ SqlError: line 1, column 8: there is no function any_value: write min(x) or max(
 ----------
 SELECT collect_list(price) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function collect_list: columns hold single values, no lists, maps or structures: split these before the stream
+SqlError: line 1, column 8: there is no function collect_list: there are no aggregates that make lists and maps
   SELECT collect_list(price) FROM trades [NOW]
          ^
 ----------
 SELECT array_agg(price) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function array_agg: columns hold single values, no lists, maps or structures: split these before the stream
+SqlError: line 1, column 8: there is no function array_agg: there are no aggregates that make lists and maps
   SELECT array_agg(price) FROM trades [NOW]
          ^
 ----------
 SELECT string_agg(symbol, ',') FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function string_agg: columns hold single values, no lists, maps or structures: split these before the stream
+SqlError: line 1, column 8: there is no function string_agg: there are no aggregates that make lists and maps
   SELECT string_agg(symbol, ',') FROM trades [NOW]
          ^
 ----------
@@ -252,67 +252,57 @@ UnsupportedError: line 1, column 22: UNPIVOT is not supported: write a SELECT fo
 ----------
 SELECT * FROM trades, LATERAL (SELECT * FROM orders WHERE orders.qty = trades.qty) q
 =>
-UnsupportedError: line 1, column 23: LATERAL is not supported: write a join, or EXISTS in WHERE; columns hold single values
+UnsupportedError: line 1, column 23: LATERAL is not supported: write a join, EXISTS in WHERE, or UNNEST(list) AS t (x)
   SELECT * FROM trades, LATERAL (SELECT * FROM orders WHERE orders.qty = trades.qty) q
                         ^
 ----------
 SELECT * FROM trades LATERAL VIEW explode(split(symbol, ',')) e AS word
 =>
-UnsupportedError: line 1, column 22: LATERAL is not supported: write a join, or EXISTS in WHERE; columns hold single values
-  SELECT * FROM trades LATERAL VIEW explode(split(symbol, ',')) e AS word
-                       ^
+no error
 ----------
 SELECT * FROM trades CROSS JOIN UNNEST(split(symbol, ',')) AS w(word)
 =>
-UnsupportedError: line 1, column 33: UNNEST(...) in FROM is not supported: columns hold single values, no lists, maps or structures: split these before the stream
-  SELECT * FROM trades CROSS JOIN UNNEST(split(symbol, ',')) AS w(word)
-                                  ^
+no error
 ----------
 SELECT explode(split(symbol, ',')) FROM trades
 =>
-SqlError: line 1, column 8: there is no function explode: columns hold single values, no lists, maps or structures: split these before the stream
+SqlError: line 1, column 8: there is no function explode: write FROM s, UNNEST(list) AS t (x), or LATERAL VIEW explode(list) t AS x
   SELECT explode(split(symbol, ',')) FROM trades
          ^
 ----------
 SELECT split(symbol, ',')[0] FROM trades
 =>
-UnsupportedError: line 1, column 8: [...] behind an expression is not supported: columns hold single values, no lists, maps or structures
-  SELECT split(symbol, ',')[0] FROM trades
-         ^
+no error
 ----------
 SELECT symbol.name FROM trades
 =>
-SqlError: line 1, column 8: 'symbol' is not in FROM; valid: trades. 'symbol' is a column: columns hold single values, without fields
+SqlError: line 1, column 8: symbol is STRING, which has no fields
   SELECT symbol.name FROM trades
          ^
 ----------
 SELECT named_struct('a', qty) FROM trades
 =>
-SqlError: line 1, column 8: there is no function named_struct: columns hold single values, no lists, maps or structures: split these before the stream
-  SELECT named_struct('a', qty) FROM trades
-         ^
+no error
 ----------
 SELECT array(1, 2) FROM trades
 =>
-SqlError: line 1, column 8: there is no function array: columns hold single values, no lists, maps or structures: split these before the stream
-  SELECT array(1, 2) FROM trades
-         ^
+no error
 ----------
 SELECT get_json_object(symbol, '$.a') FROM trades
 =>
-SqlError: line 1, column 8: there is no function get_json_object: columns hold single values, no lists, maps or structures: split these before the stream
+SqlError: line 1, column 8: there is no function get_json_object: parts of JSON are columns: declare them in the stream, with PATH '$.field' or as a STRUCT
   SELECT get_json_object(symbol, '$.a') FROM trades
          ^
 ----------
 SELECT symbol ->> 'a' FROM trades
 =>
-UnsupportedError: line 1, column 8: ->> is not supported: columns hold single values, no lists, maps or structures
+UnsupportedError: line 1, column 8: ->> is not supported: declare the column of the stream with PATH '$.field', or as a STRUCT
   SELECT symbol ->> 'a' FROM trades
          ^
 ----------
 SELECT from_json(symbol, 'a INT') FROM trades
 =>
-SqlError: line 1, column 8: there is no function from_json: columns hold single values, no lists, maps or structures: split these before the stream
+SqlError: line 1, column 8: there is no function from_json: parts of JSON are columns: declare them in the stream, with PATH '$.field' or as a STRUCT
   SELECT from_json(symbol, 'a INT') FROM trades
          ^
 ----------
@@ -642,9 +632,7 @@ UnsupportedError: line 1, column 40: PRIMARY KEY is not supported: a column has 
 ----------
 CREATE STREAM z (ts TIMESTAMP, qty ARRAY<INT>) TIMESTAMP BY ts
 =>
-SqlError: line 1, column 36: unknown type ARRAY<INT>; valid: BIGINT, BINARY, BOOLEAN, CHAR, DATE, DECIMAL, DOUBLE, FLOAT, INT, INTEGER, LONG, REAL, SMALLINT, STRING, TIMESTAMP, TINYINT, VARCHAR
-  CREATE STREAM z (ts TIMESTAMP, qty ARRAY<INT>) TIMESTAMP BY ts
-                                     ^
+no error
 ----------
 CREATE STREAM z (ts TIMESTAMP, qty INT) TIMESTAMP BY ts LATENESS 5
 =>
@@ -726,7 +714,7 @@ UnsupportedError: line 1, column 8: ^ is not supported: there are no operators o
 ----------
 SELECT lenght(symbol) FROM trades
 =>
-SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 140: length, len, left, char_length, right, least, ln, ceiling; aggregates: count, sum, try_sum, avg, min, max, stddev
+SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 156: length, len, element, left, char_length, right, least, ln; aggregates: count, sum, try_sum, avg, min, max, stddev
   SELECT lenght(symbol) FROM trades
          ^
 ----------
@@ -822,7 +810,7 @@ SqlError: line 1, column 8: there is no function ISTREAM: write EMIT INSERTS, EM
 ----------
 SELECT transform(array(1), qty -> qty + 1) FROM trades
 =>
-SqlError: line 1, column 8: there is no function transform: columns hold single values, no lists, maps or structures: split these before the stream
+SqlError: line 1, column 8: there is no function transform: there are no functions over the elements of lists: UNNEST(list) AS t (x) in FROM makes rows
   SELECT transform(array(1), qty -> qty + 1) FROM trades
          ^
 ----------

@@ -36,15 +36,13 @@ SqlError: line 1, column 42: TIMESTAMP BY needs a TIMESTAMP column, but this is 
 ----------
 CREATE STREAM s (ts TIMESTAMP, x STRANG) TIMESTAMP BY ts
 =>
-SqlError: line 1, column 34: expected a type, got 'STRANG'; did you mean 'STRING'? valid: BIGINT, BINARY, BOOLEAN, CHAR, DATE, DECIMAL, DOUBLE, FLOAT, INT, INTEGER, LONG, REAL, SMALLINT, STRING, TIMESTAMP, TINYINT, VARCHAR
+SqlError: line 1, column 34: expected a type, got 'STRANG'; did you mean 'STRING'? valid: ARRAY, BIGINT, BINARY, BOOLEAN, CHAR, DATE, DECIMAL, DOUBLE, FLOAT, INT, INTEGER, LONG, MAP, REAL, SMALLINT, STRING, STRUCT, TIMESTAMP, TINYINT, VARCHAR
   CREATE STREAM s (ts TIMESTAMP, x STRANG) TIMESTAMP BY ts
                                    ^
 ----------
 CREATE STREAM s (ts TIMESTAMP, x ARRAY<INT>) TIMESTAMP BY ts
 =>
-SqlError: line 1, column 34: unknown type ARRAY<INT>; valid: BIGINT, BINARY, BOOLEAN, CHAR, DATE, DECIMAL, DOUBLE, FLOAT, INT, INTEGER, LONG, REAL, SMALLINT, STRING, TIMESTAMP, TINYINT, VARCHAR
-  CREATE STREAM s (ts TIMESTAMP, x ARRAY<INT>) TIMESTAMP BY ts
-                                   ^
+no error
 ----------
 CREATE STREAM s (ts TIMESTAMP, TS INT) TIMESTAMP BY ts
 =>

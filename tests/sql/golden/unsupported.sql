@@ -37,9 +37,9 @@ UnsupportedError: line 1, column 26: QUALIFY is not supported: use GROUP BY ... 
 ----------
 SELECT price FROM trades LATERAL VIEW EXPLODE(symbol) t AS x
 =>
-UnsupportedError: line 1, column 26: LATERAL is not supported: write a join, or EXISTS in WHERE; columns hold single values
+SqlError: line 1, column 47: EXPLODE needs an ARRAY or a MAP, not STRING
   SELECT price FROM trades LATERAL VIEW EXPLODE(symbol) t AS x
-                           ^
+                                                ^
 ----------
 SELECT symbol FROM trades [NOW] GROUP BY GROUPING SETS ((symbol), ())
 =>
@@ -137,7 +137,7 @@ no error
 ----------
 SELECT symbol[0] FROM trades
 =>
-UnsupportedError: line 1, column 8: [...] behind an expression is not supported: columns hold single values, no lists, maps or structures
+SqlError: line 1, column 8: element does not take (STRING, INT); valid: list[position] or map[key]
   SELECT symbol[0] FROM trades
          ^
 ----------

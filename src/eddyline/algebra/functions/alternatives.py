@@ -14,8 +14,13 @@ _OVER: Final = (
     "there are no functions of preceding and following rows: join the stream with itself, or read "
     "the last rows of each key, FROM s [PARTITION BY k ROWS 2]"
 )
-_SINGLE: Final = (
-    "columns hold single values, no lists, maps or structures: split these before the stream"
+_UNNEST: Final = "write FROM s, UNNEST(list) AS t (x), or LATERAL VIEW explode(list) t AS x"
+_LISTS: Final = "there are no aggregates that make lists and maps"
+_ELEMENTS: Final = (
+    "there are no functions over the elements of lists: UNNEST(list) AS t (x) in FROM makes rows"
+)
+_JSON: Final = (
+    "parts of JSON are columns: declare them in the stream, with PATH '$.field' or as a STRUCT"
 )
 _LAST: Final = (
     "rows of a group have no order: for the last row of each key read FROM s [PARTITION BY k "
@@ -42,13 +47,16 @@ _ADVICE: Final[dict[str, str]] = {
     "median percentile percentile_approx approx_percentile percentile_cont percentile_disc": "",
     "quantile approx_quantiles mode skewness kurtosis corr covar_pop covar_samp var_pop": "",
     "stddev_pop regr_slope regr_intercept regr_r2 product entropy grouping grouping_id": "",
-    "array_agg collect_list collect_set string_agg listagg group_concat json_agg": _SINGLE,
-    "json_arrayagg json_objectagg map_agg histogram": _SINGLE,
-    "array map struct named_struct row element_at explode explode_outer posexplode": _SINGLE,
-    "unnest flatten inline stack split regexp_extract_all array_contains size": _SINGLE,
-    "cardinality transform aggregate array_join json_tuple map_keys map_values": _SINGLE,
-    "get_json_object from_json to_json json_extract json_value json_query": _SINGLE,
-    "json_extract_path_text parse_json variant_get": _SINGLE,
+    "array_agg collect_list collect_set string_agg listagg group_concat json_agg": _LISTS,
+    "json_arrayagg json_objectagg map_agg histogram": _LISTS,
+    "explode explode_outer unnest inline inline_outer flatten stack": _UNNEST,
+    "posexplode posexplode_outer": "write FROM s, UNNEST(list) WITH ORDINALITY AS t (x, n)",
+    "struct row": "write named_struct('name', value, ...)",
+    "map map_from_arrays map_from_entries": "maps come from the source",
+    "regexp_extract_all string_to_array": "parts of a text are split(text, pattern)",
+    "transform aggregate reduce exists forall array_max array_min array_sort": _ELEMENTS,
+    "get_json_object from_json to_json json_extract json_value json_query json_tuple": _JSON,
+    "json_extract_path_text parse_json variant_get": _JSON,
     "timestampdiff timediff age date_part_diff": (
         "write b - a for an INTERVAL, unix_seconds(b) - unix_seconds(a) for a number, or "
         "datediff(b, a) for days"

@@ -122,6 +122,23 @@ def _regexp_extract(args: tuple[Expr, ...]) -> Expr | None:
     return Call(_STRING, "regexp_extract", (text, single))
 
 
+@define(
+    _FAMILY,
+    "split",
+    "split(text, pattern)",
+    "The list of the parts between matches of the regular expression, which is not empty.",
+)
+def _split(args: tuple[Expr, ...]) -> Expr | None:
+    call = with_constants("split", args, (_STRING, _STRING), pa.list_(_STRING), (1,))
+    if isinstance(call, Call):
+        pattern = call.args[1]
+        _check_regex(pattern)
+        expression = constant("split", pattern)
+        if pc.match_substring_regex(pa.array([""]), pattern=expression)[0].as_py():
+            raise SqlError(f"the pattern {pattern} of split matches the empty text")
+    return call
+
+
 def _check_regex(pattern: Expr) -> None:
     expression = constant("the regular expression", pattern)
     try:

@@ -140,6 +140,11 @@ def _array_join(lists: Datum, separator: Datum, null: Datum | None = None) -> pa
     return pc.if_else(known, joined, pa.scalar(None, pa.string()))
 
 
+def _make_split(call: Call) -> Kernel:
+    pattern = argument_constant(call, 1)
+    return lambda texts, _: pc.split_pattern_regex(texts, pattern)
+
+
 def _make_array(call: Call) -> Kernel:
     def kernel(*data: Datum) -> pa.Array:
         columns = as_arrays(*data)
@@ -170,6 +175,7 @@ NESTED_KERNELS: Final[dict[str, Maker]] = {
     "map_keys": _make_entries(0),
     "map_values": _make_entries(1),
     "array": _make_array,
+    "split": _make_split,
     "named_struct": _make_named_struct,
 }
 FALLIBLE_NESTED: Final[dict[str, Any]] = {
