@@ -85,6 +85,25 @@ def test_batches_are_appended_once_also_after_a_restart(tmp_path: Path) -> None:
     assert len(deltalake.DeltaTable(tmp_path / "plain").history()) == 4, "one commit per batch"
 
 
+def test_many_batches_leave_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_table = "eddyline.spark.sinks.delta.delta_table."
+    monkeypatch.setattr(f"{of_table}_COMPACTED_EVERY", 5)
+    monkeypatch.setattr(f"{of_table}_CLEANED_EVERY", 10)
+    queries = {"q": ("SELECT k FROM a [NOW]", ""), "g": (GROUPS, ", mode = 'upsert'")}
+    tables = Tables(tmp_path, queries)
+    table = deltalake.DeltaTable(tmp_path / "q")
+    table.alter.set_table_properties({"delta.deletedFileRetentionDuration": "interval 0 hours"})
+    for batch in range(23):
+        rows = changes(k=pa.array([batch]), n=pa.array([batch % 3]))
+        of_g = rows.set_column(0, "_query", pa.array(["g"]).dictionary_encode())
+        tables.deliver(batch, [rows.drop_columns("n"), of_g])
+    assert sorted(tables.table("q")["k"].to_pylist()) == list(range(23))
+    assert tables.rows("g") == bag([(k, k % 3) for k in range(23)])
+    for name in queries:
+        assert len(deltalake.DeltaTable(tmp_path / name).file_uris()) <= 5
+    assert len(list((tmp_path / "q").glob("*.parquet"))) < 15, "old ones are deleted"
+
+
 def test_of_two_writers_of_a_batch_one_wins(tmp_path: Path) -> None:
     """A driver that was thought to be dead writes the same batch at the same time."""
     tables = Tables(tmp_path, {"q": ("SELECT k FROM a [NOW]", "")})

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, Literal
 
 import deltalake
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
+from deltalake import (
+    CommitProperties,
+    DeltaTable,
+    PostCommitHookProperties,
+    Transaction,
+    write_deltalake,
+)
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from eddyline.engine.changes import QUERY_COLUMN
@@ -29,8 +36,15 @@ from eddyline.types import sql_type
 
 #: Property of a table with an answer: the job that writes it.
 _OWNER: Final = "eddyline.job"
+#: Properties of new tables: how long old versions can be read. Each batch makes one.
+_LOG_KEPT: Final = {"delta.logRetentionDuration": "interval 1 day"}
+_FILES_KEPT: Final = "delta.deletedFileRetentionDuration"
+#: Small files become few after so many versions, and what is not read any more is deleted.
+_COMPACTED_EVERY: Final = 100
+_CLEANED_EVERY: Final = 1_000
 #: Of messages that are meant for terminals.
 _COLORS: Final = re.compile(r"\x1b\[[0-9;]*m")
+_log = logging.getLogger(__name__)
 
 
 class DeltaSinkTable(SinkTable):
@@ -84,7 +98,8 @@ class DeltaSinkTable(SinkTable):
                 self._follow(table, rows, emptied, commit)
             elif rows.num_rows:
                 placed = self._complete(table, self._contents.placed(batch_id, rows))
-                write_deltalake(table, placed, mode="append", commit_properties=commit)
+                self._write(table, placed, "append", commit)
+            _maintain(table)
 
     @property
     def _is_answer(self) -> bool:
@@ -144,6 +159,21 @@ class DeltaSinkTable(SinkTable):
         columns = [rows[f.name] if f.name in own else pa.nulls(n, f.type) for f in schema]
         return pa.table(columns, names=schema.names)
 
+    def _write(
+        self,
+        table: DeltaTable,
+        rows: pa.Table,
+        mode: Literal["append", "overwrite"],
+        commit: CommitProperties,
+    ) -> None:
+        write_deltalake(
+            table,
+            rows,
+            mode=mode,
+            commit_properties=commit,
+            post_commithook_properties=_hooks(table),
+        )
+
     def _follow(
         self, table: DeltaTable, rows: pa.Table, emptied: Sequence[str], commit: CommitProperties
     ) -> None:
@@ -158,7 +188,7 @@ class DeltaSinkTable(SinkTable):
             if changes.num_rows or emptied:
                 there = changes.filter(pc.greater(changes[SIGN], 0)).drop_columns([SIGN, KNOWN])
                 whole = self._complete(table, there.rename_columns(values))
-                write_deltalake(table, whole, mode="overwrite", commit_properties=commit)
+                self._write(table, whole, "overwrite", commit)
             return
         if emptied:
             of_queries = _is_one_of(QUERY_COLUMN, emptied) if self._is_shared else None
@@ -212,6 +242,7 @@ class DeltaSinkTable(SinkTable):
             source_alias="s",
             target_alias="t",
             commit_properties=commit,
+            post_commithook_properties=_hooks(table),
         ).when_matched_delete(f"s.{SIGN} < 0")
         set_to = {_quoted(name): column for name, column in source.items()}
         merge = merge.when_matched_update(set_to, f"s.{SIGN} > 0")
@@ -228,6 +259,27 @@ class DeltaSinkTable(SinkTable):
         except (DeltaError, OSError) as e:
             text = _COLORS.sub("", str(e)).strip()
             raise UnavailableError(f"{what}: {text}") from e
+
+
+def _hooks(table: DeltaTable) -> PostCommitHookProperties:
+    """What follows a commit: looking for old files of the log takes longer than a commit."""
+    is_due = (table.version() + 1) % _COMPACTED_EVERY == 0
+    return PostCommitHookProperties(cleanup_expired_logs=None if is_due else False)
+
+
+def _maintain(table: DeltaTable) -> None:
+    """From time to time, make few files of many, and delete those of old versions. The rows are
+    written, so an error is not one of the batch.
+    """
+    version = table.version()
+    if not version or version % _COMPACTED_EVERY:
+        return
+    try:
+        table.optimize.compact()
+        if not version % _CLEANED_EVERY:
+            table.vacuum(dry_run=False)
+    except (DeltaError, OSError):
+        _log.warning("the files of the table %s are not compacted", table.table_uri, exc_info=True)
 
 
 def _quoted(name: str) -> str:
