@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from pyspark.sql import SparkSession
@@ -23,6 +24,7 @@ from eddyline.spark.sinks.failure_policy import FailurePolicy, UnavailableError
 from eddyline.spark.sinks.output_routes import route_of
 from eddyline.spark.sinks.postgres.postgres_options import public_options
 from eddyline.spark.sinks.printing import print_omitted, print_rows
+from eddyline.spark.sinks.python_sink import SinkFunction
 from eddyline.spark.sinks.sink_bases import (
     OF_QUERIES,
     DiscardSink,
@@ -77,6 +79,7 @@ class SinkFactory:
         base: directory of relative paths. job: identifies the job, for Delta and PostgreSQL.
         memory: keeps the rows of the sink ``memory``, also those of earlier jobs of the session.
         pending: where rows wait for files of several batches; None: there are none.
+        functions: for sinks ``python``, by name.
 
     Attributes:
         by_key: sinks by key of the packed batches.
@@ -93,6 +96,7 @@ class SinkFactory:
         job: str,
         memory: MemorySink | None = None,
         pending: Directory | None = None,
+        functions: Mapping[str, SinkFunction] = MappingProxyType({}),
     ) -> None:
         self.roller = Roller()
         self._pending = pending
@@ -104,7 +108,9 @@ class SinkFactory:
         self._base = base
         printed = PrintSink(printer, print_omitted if printer is print_rows else _omit)
         session = uuid.uuid4().hex
-        self._context = SinkContext(spark, job, printed, memory or MemorySink(), session, {}, {})
+        self._context = SinkContext(
+            spark, job, printed, memory or MemorySink(), session, {}, {}, functions
+        )
         self._by_path: dict[str, FileSink] = {}
         self._found: set[str] = set()  # formats that Spark has found
         self._bindings: dict[str, SinkBinding] = {}  # by label in lower case

@@ -35,6 +35,12 @@ from eddyline.spark.sinks.driver_files import DriverFiles, batch_directory
 from eddyline.spark.sinks.kafka_sink import KafkaSink, check_key, check_key_of, kafka_sink
 from eddyline.spark.sinks.postgres.postgres_options import check_query, check_values
 from eddyline.spark.sinks.postgres.postgres_sink import Databases, PostgresSink, postgres_sink
+from eddyline.spark.sinks.python_sink import (
+    PythonSink,
+    SinkFunction,
+    check_function,
+    python_sink,
+)
 from eddyline.spark.sinks.rolling_files import RollingFiles, RollLimits, roll_limits
 from eddyline.spark.sinks.sink_bases import DiscardSink, DriverSink, Sink, SparkSink, Target
 from eddyline.spark.sinks.table_sink import TableSink
@@ -169,6 +175,7 @@ class SinkContext(NamedTuple):
     Attributes:
         job: identifies the job. printed, memory: its sinks ``print`` and ``memory``.
         session: new at each start. databases: of its sinks. deltas: owners of its Delta tables.
+        functions: for its sinks ``python``, by name.
     """
 
     spark: SparkSession
@@ -178,6 +185,7 @@ class SinkContext(NamedTuple):
     session: str
     databases: Databases
     deltas: DeltaOwners
+    functions: Mapping[str, SinkFunction]
 
 
 def _no_check(label: str, options: Mapping[str, str]) -> None:
@@ -304,6 +312,10 @@ def _webhook_sink(target: Target, options: Mapping[str, str], context: SinkConte
     return webhook_sink(target, options, context.job)
 
 
+def _python_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> PythonSink:
+    return python_sink(target, options, context.functions)
+
+
 def _spark_options(options: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """The format, and the options without those that are not Spark's."""
     return sink_format(options), {k: v for k, v in options.items() if k not in OF_SINKS}
@@ -332,6 +344,7 @@ SINKS: Final[Mapping[str, SinkType]] = {
         WRITERS["postgres"], _postgres_sink, _ONCE, check=check_values, check_query=check_query
     ),
     "webhook": SinkType(WRITERS["webhook"], _webhook_sink, _AT_LEAST_ONCE, check=check_webhook),
+    "python": SinkType(WRITERS["python"], _python_sink, _AT_LEAST_ONCE, check=check_function),
     "noop": SinkType(WRITERS["noop"], _noop_sink, "discards rows", collected=False),
     "jdbc": SinkType(WRITERS["jdbc"], _format_sink, _AT_LEAST_ONCE, in_spark=True, collected=False),
     "kafka": SinkType(
