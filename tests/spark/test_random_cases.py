@@ -114,7 +114,7 @@ def declared(found: list[JobCase], spark: SparkSession, directory: Path) -> Sess
     return session
 
 
-@pytest.mark.parametrize("count", [24, pytest.param(96, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [16, pytest.param(96, marks=pytest.mark.long)])
 def test_answers_of_the_job_are_correct_at_every_instant(
     spark: SparkSession, tmp_path: Path, count: int
 ) -> None:

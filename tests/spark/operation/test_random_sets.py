@@ -210,7 +210,7 @@ def delivered(session: Session, query: str) -> Iterator[pa.Table]:
         yield session.results(query).toArrow()
 
 
-@pytest.mark.parametrize("count", [6, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [4, pytest.param(60, marks=pytest.mark.long)])
 def test_results_equal_those_of_embedded_engines(
     spark: SparkSession, tmp_path: Path, count: int
 ) -> None:

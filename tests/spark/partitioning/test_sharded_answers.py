@@ -61,9 +61,9 @@ SHARDS = st.sampled_from([2, 3, 2, 3, 5])
 SEEDS = st.integers(0, 2**48)
 LIMITS = st.sampled_from([SplitLimits(), EAGER])
 #: Of the cases: sets of queries take longer than one.
-SINGLE = settings().max_examples * 3 // 5
-SETS = settings().max_examples // 4
-GROWING_SETS = settings().max_examples * 3 // 20
+SINGLE = settings().max_examples * 4 // 5
+SETS = settings().max_examples // 3
+GROWING_SETS = settings().max_examples // 5
 
 
 @contextmanager

@@ -270,12 +270,5 @@ WRITERS: Final[Mapping[str, Format]] = {
         _names("url host port database user password_env table mode key"), (("table",),)
     ),
     "webhook": Format(_names("url url_env timeout"), (("url", "url_env"),)),
-    "delta": Format(
-        _names(
-            """path mergeSchema overwriteSchema replaceWhere partitionOverwriteMode dataChange
-            userMetadata txnAppId txnVersion optimizeWrite maxRecordsPerFile compression"""
-        ),
-        _PATH,
-        open=True,
-    ),
+    "delta": Format(_names("path mode key"), _PATH),
 }

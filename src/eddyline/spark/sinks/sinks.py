@@ -25,12 +25,19 @@ from eddyline.spark.formats.format_options import (
     OptionError,
     sink_format,
 )
+from eddyline.spark.sinks.delta.delta_sink import (
+    DeltaOwners,
+    check_delta,
+    check_delta_query,
+    delta_sink,
+)
 from eddyline.spark.sinks.driver_files import DriverFiles, batch_directory
 from eddyline.spark.sinks.kafka_sink import KafkaSink, check_key, check_key_of, kafka_sink
 from eddyline.spark.sinks.postgres.postgres_options import check_query, check_values
 from eddyline.spark.sinks.postgres.postgres_sink import Databases, PostgresSink, postgres_sink
 from eddyline.spark.sinks.rolling_files import RollingFiles, RollLimits, roll_limits
 from eddyline.spark.sinks.sink_bases import DiscardSink, DriverSink, Sink, SparkSink, Target
+from eddyline.spark.sinks.table_sink import TableSink
 from eddyline.spark.sinks.webhook_sink import WebhookSink, check_webhook, webhook_sink
 from eddyline.spark.storage import files
 from eddyline.spark.storage.directory import Directory
@@ -156,29 +163,12 @@ class FormatSink(SparkSink):
         rows.write.format(self.format).options(**self.options).mode("append").save()
 
 
-@dataclass(eq=False)
-class DeltaSink(FormatSink):
-    """A Delta table; Delta skips a batch that it has written.
-
-    Attributes:
-        application: identifies the job and query in Delta's transactions.
-    """
-
-    application: str
-
-    def write(self, batch_id: int, rows: DataFrame) -> None:
-        """Append the rows of a batch, once."""
-        transaction = {"txnAppId": self.application, "txnVersion": str(batch_id)}
-        writer = rows.write.format(self.format).options(**self.options, **transaction)
-        writer.mode("append").save()
-
-
 class SinkContext(NamedTuple):
     """What the sinks of a job are created from.
 
     Attributes:
         job: identifies the job. printed, memory: its sinks ``print`` and ``memory``.
-        session: new at each start. databases: of its sinks.
+        session: new at each start. databases: of its sinks. deltas: owners of its Delta tables.
     """
 
     spark: SparkSession
@@ -187,6 +177,7 @@ class SinkContext(NamedTuple):
     memory: MemorySink
     session: str
     databases: Databases
+    deltas: DeltaOwners
 
 
 def _no_check(label: str, options: Mapping[str, str]) -> None:
@@ -295,9 +286,8 @@ def _format_sink(target: Target, options: Mapping[str, str], context: SinkContex
     return FormatSink(target, *_spark_options(options))
 
 
-def _delta_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> DeltaSink:
-    application = f"eddyline-{context.job}-{target.label}"
-    return DeltaSink(target, *_spark_options(options), application)
+def _delta_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> TableSink:
+    return delta_sink(target, options, context.job, context.deltas)
 
 
 def _kafka_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> KafkaSink:
@@ -353,7 +343,9 @@ SINKS: Final[Mapping[str, SinkType]] = {
         check=check_key,
         check_query=check_key_of,
     ),
-    "delta": SinkType(WRITERS["delta"], _delta_sink, _ONCE, in_spark=True, collected=False),
+    "delta": SinkType(
+        WRITERS["delta"], _delta_sink, _ONCE, check=check_delta, check_query=check_delta_query
+    ),
 }
 #: Any other data source of Spark, by the name of its class or its short name.
 OTHER_SINK: Final = SinkType(
