@@ -140,7 +140,10 @@ class JobStarter:
             splits,
         )
         tracker = ProgressTracker(
-            layouts.groups, lambda: final.counts, lambda: queues.undelivered()
+            layouts.groups,
+            lambda: final.counts,
+            lambda: queues.undelivered(),
+            lambda: queues.latencies.shown(),
         )
         former = former_queries(self._script, program)
         sinks = self._opened(groups, former)

@@ -84,7 +84,9 @@ class Delivery:
                 assert isinstance(sink, SparkSink), "they are files"
                 every = self._with_added(batch, packed)
                 of_sinks[sink] = SinkRows(sink, batch_id, [BAD_ROWS_KEY], batch, every)
+            self._queues.latencies.begin(batch_id, batch.reports, batch.counts)
             self._deliver(packed, of_sinks.values())
+            self._queues.latencies.end(batch_id, self._queues.undelivered())
             self._call_followers(batch_id, batch, rows)
         finally:
             packed.unpersist()
