@@ -17,6 +17,7 @@ _EXTRAS: Final = {
     "rich": "cli",
     "prometheus_client": "http",
     "psycopg": "postgres",
+    "deltalake": "delta",
     "duckdb": "bench",
     "matplotlib": "figures",
 }

@@ -96,7 +96,7 @@ def test_accidents(seed: int, running: list[str]) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(100, 120))
+@pytest.mark.parametrize("seed", range(100, 220))
 def test_many_accidents(seed: int, running: list[str]) -> None:
     rng = random.Random(seed)
     for _ in range(500):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from spark_cases import Feed
+from webhook_server import WebhookServer
 
 if TYPE_CHECKING:
     from kafka_broker import KafkaBroker
@@ -37,3 +38,10 @@ def kafka() -> Iterator[KafkaBroker]:
     broker = KafkaBroker()
     yield broker
     broker.stop()
+
+
+@pytest.fixture
+def server() -> Iterator[WebhookServer]:
+    made = WebhookServer()
+    yield made
+    made.close()

@@ -1,14 +1,19 @@
-"""Event times as numbers in files."""
+"""Event times as numbers in files, and streams without any."""
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+from rich.console import Console
 
+from eddyline.cli.view import TextView
 from eddyline.spark import Session
 
 pytestmark = pytest.mark.spark
@@ -59,3 +64,26 @@ def test_numbers_without_a_declared_unit_are_bad_rows(spark: SparkSession, tmp_p
     assert all("milliseconds? declare ts_unit = 'ms'" in r["_reason"] for r in bad)
     assert values(session, "q") == []
     assert job.progress().watermark_us == {"s": None}
+
+
+def test_a_job_with_a_stream_of_bad_rows_ends_with_a_summary(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    session = Session(spark, shards=2)
+    no_time, at = pa.array([None, None], pa.timestamp("us", "UTC")), [1, 2_000_000]
+    for name, ts in (("bad", no_time), ("good", pa.array(at).cast(no_time.type))):
+        (tmp_path / name).mkdir()
+        pq.write_table(pa.table({"ts": ts, "v": [1, 2]}), tmp_path / name / "1.parquet")
+        session.sql(
+            f"CREATE STREAM {name} (ts TIMESTAMP, v BIGINT) TIMESTAMP BY ts "
+            f"WITH (source = 'parquet', path = '{tmp_path}/{name}')"
+        )
+        session.query(f"of_{name}", f"SELECT v FROM {name} [RANGE 5 SECONDS]", sink="memory")
+    session.query("counted", "SELECT COUNT(*) AS n FROM bad [NOW] EMIT CHANGES", sink="memory")
+    run = session.start(available_now=True)
+    run.finish()
+    assert run.progress().bad == {"bad": 2, "good": 0}
+    text = io.StringIO()
+    TextView(Console(file=text, width=200)).summary(session, run)
+    assert "bad: waits for the first row of each stream" in text.getvalue()
+    assert "4 rows in, 2 rows out" in text.getvalue()

@@ -72,9 +72,14 @@ def _set_aside(status: Status, query: str) -> str | None:
 
 def print_stats(status: Status, names: Sequence[str], *, as_json: bool) -> None:
     """Print the progress of a job, and the metrics of some of its queries."""
-    out = status.progress["rows_out"]
+    out, latency = status.progress["rows_out"], status.progress.get("latency", {})
     metrics = {  # rows_out: the job counts since its first start, the engine since its last one
-        name: {**_flat(status.stats.get(name, {})), "rows_out": out.get(name, 0)} for name in names
+        name: {
+            **_flat(status.stats.get(name, {})),
+            **_flat(latency.get(name, {}), "delivery."),
+            "rows_out": out.get(name, 0),
+        }
+        for name in names
     }
     if as_json:
         problem = status.problem

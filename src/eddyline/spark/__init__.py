@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from eddyline.extras import extras_named
 
 if TYPE_CHECKING:
-    from eddyline.spark.operation.progress_tracker import JobProgress
+    from eddyline.spark.operation.progress_tracker import BatchProgress, JobProgress
     from eddyline.spark.operation.supervisor import NEVER, ON_FAILURE, Restart
     from eddyline.spark.rescaling import Rescaled, rescale
     from eddyline.spark.run import Run
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NEVER",
     "ON_FAILURE",
+    "BatchProgress",
     "JobProgress",
     "Rescaled",
     "Restart",
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 _ON_DEMAND: Final = {
+    "BatchProgress": "eddyline.spark.operation.progress_tracker",
     "JobProgress": "eddyline.spark.operation.progress_tracker",
     "NEVER": "eddyline.spark.operation.supervisor",
     "ON_FAILURE": "eddyline.spark.operation.supervisor",

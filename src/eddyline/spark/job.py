@@ -44,6 +44,7 @@ from eddyline.spark.python_workers import WORKER_CONF, start_workers
 from eddyline.spark.run import Run
 from eddyline.spark.script import QueryGroup, Script
 from eddyline.spark.sinks.printing import print_rows
+from eddyline.spark.sinks.python_sink import SinkFunction
 from eddyline.spark.sinks.rolling_files import DIRECTORY as PENDING
 from eddyline.spark.sinks.sinks import MemorySink, Printer
 from eddyline.spark.storage.control import DIRECTORY as CONTROL
@@ -88,7 +89,7 @@ class JobStarter:
 
     Args:
         inputs: sources of the script's streams and tables.
-        memory: holds the rows of the sink ``memory``.
+        memory: holds the rows of the sink ``memory``. functions: for sinks ``python``, by name.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class JobStarter:
         script: Script,
         inputs: JobInputs,
         memory: MemorySink,
+        functions: Mapping[str, SinkFunction],
     ) -> None:
         self._spark = spark
         self._checkpoint = checkpoint
@@ -106,6 +108,7 @@ class JobStarter:
         self._script = script
         self._inputs = inputs
         self._memory = memory
+        self._functions = functions
 
     def start(
         self,
@@ -137,7 +140,10 @@ class JobStarter:
             splits,
         )
         tracker = ProgressTracker(
-            layouts.groups, lambda: final.counts, lambda: queues.undelivered()
+            layouts.groups,
+            lambda: final.counts,
+            lambda: queues.undelivered(),
+            lambda: queues.latencies.shown(),
         )
         former = former_queries(self._script, program)
         sinks = self._opened(groups, former)
@@ -368,6 +374,7 @@ class JobStarter:
             self._checkpoint.job_id(),
             self._memory,
             self._checkpoint.directory.below(PENDING),
+            self._functions,
         )
         open_sinks(
             sinks, {**self._script.queries, **former}, groups, self._inputs, self._checkpoint

@@ -17,7 +17,11 @@ from eddyline.extras import extras_named
 from eddyline.spark.delivery.sink_queues import SinkQueues
 from eddyline.spark.operation.answers import Answers
 from eddyline.spark.operation.mailbox import Mailbox
-from eddyline.spark.operation.progress_tracker import JobProgress, ProgressTracker
+from eddyline.spark.operation.progress_tracker import (
+    BatchListener,
+    JobProgress,
+    ProgressTracker,
+)
 from eddyline.spark.operation.running_queries import RunningQueries
 from eddyline.spark.operation.supervisor import Supervisor
 from eddyline.spark.root_cause import root_cause
@@ -88,7 +92,9 @@ class Run:
 
     @property
     def lastProgress(self) -> Any:
-        """Spark's progress of the last batch; None before the first."""
+        """Spark's progress of the last batch; None before the first. Of Parquet files on a local
+        disk its ``numInputRows`` counts files: see :meth:`on_batch` and :meth:`progress`.
+        """
         return self._query.lastProgress
 
     @property
@@ -168,6 +174,14 @@ class Run:
     def shards(self) -> list[dict[str, Any]]:
         """The last report of each shard: watermark, counts, bytes of state, seconds by phase."""
         return self._tracker.shards()
+
+    def on_batch(self, listener: BatchListener) -> None:
+        """Call a function after each delivered batch, with its figures: rows by stream and query.
+
+        It is called in the thread that runs the batches, which waits for it; an error that it
+        raises is logged, and does not end the job.
+        """
+        self._tracker.listen(listener)
 
     def add(self, name: str, select: str, **sink: str) -> Query:
         """Add a query to the running job, with one of the next batches. Of the rows before, its

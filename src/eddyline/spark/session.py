@@ -32,6 +32,7 @@ from eddyline.spark.operation.supervisor import NEVER, Restart
 from eddyline.spark.run import Run
 from eddyline.spark.script import Script
 from eddyline.spark.sinks.printing import print_rows
+from eddyline.spark.sinks.python_sink import SinkFunction
 from eddyline.spark.sinks.sinks import FileSink, MemorySink, Printer
 from eddyline.spark.sources.frames import create_stream, create_table
 from eddyline.spark.storage import files
@@ -107,8 +108,15 @@ class Session:
         self._script = Script(Settings(replace(options, ahead_at_most=ahead), strategy))
         self._inputs = JobInputs(self.spark, self._script, base)
         self._memory = MemorySink()  # shared by all jobs of the session
+        self._functions: dict[str, SinkFunction] = {}  # of sinks, by query
         self._starter = JobStarter(
-            self.spark, self._checkpoint, self._options, self._script, self._inputs, self._memory
+            self.spark,
+            self._checkpoint,
+            self._options,
+            self._script,
+            self._inputs,
+            self._memory,
+            self._functions,
         )
         self._sinks: SinkFactory | None = None  # of the last job
         self._running: RunningQueries | None = None  # of the last job
@@ -218,19 +226,32 @@ class Session:
         """
         self._script.function(name, evaluate, args, returns, kind)
 
-    def query(self, name: str, select: str, **sink: str) -> Query:
+    def query(self, name: str, select: str, **sink: str | SinkFunction) -> Query:
         """Add a standing query.
 
         Args:
             name: of the query.
             select: a SELECT, optionally with EMIT.
             sink: options as in WITH: ``sink="parquet", path="..."``; by default rows are printed.
+                With ``sink=function`` it is called in this process with the number of each batch
+                and the rows, a table; for a repeated batch again.
 
         Raises:
             SqlError, CatalogError: the SELECT is wrong, or the name taken. DataError: the sink is
                 unknown, or one of its options is wrong.
         """
-        return self._script.query(name, select, sink)
+        options: dict[str, str] = {}
+        for option, value in sink.items():
+            if isinstance(value, str):
+                options[option] = value
+            elif option == "sink" and callable(value):
+                options |= {"sink": "python", "function": name}
+            else:
+                raise TypeError(f"'{name}': {option} is {value!r}, and text is wanted")
+        query = self._script.query(name, select, options)
+        if callable(function := sink.get("sink")):
+            self._functions[name] = function
+        return query
 
     @property
     def queries(self) -> Mapping[str, Query]:

@@ -236,5 +236,5 @@ def test_lineage_may_grow_behind_the_predicates() -> None:
 
 
 def test_types_without_an_order_are_refused() -> None:
-    with pytest.raises(DataError, match=r"LIST.*cannot be indexed; valid: booleans"):
+    with pytest.raises(DataError, match=r"ARRAY.*cannot be indexed; valid: booleans"):
         GroupedFilter(column(0, pa.list_(pa.int64())))

@@ -28,7 +28,14 @@ SECONDS = pa.timestamp("s", "UTC")
 
 
 #: What the final stage reads in reports.
-STATE = {"aside": {}, "has_begun_again": False, "clock_us": 10_000_000}
+AGES = {"now": [[0.0, 1.0]], "before": [], "of": {}}
+STATE = {
+    "aside": {},
+    "has_begun_again": False,
+    "clock_us": 10_000_000,
+    "now_us": 0,
+    "ages": AGES,
+}
 
 
 class Batches:

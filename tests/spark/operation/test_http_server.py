@@ -142,6 +142,8 @@ def test_health_and_metrics_of_a_job(job: tuple[Feed, Run]) -> None:
         found["eddyline_query_latency_seconds", f"quantile={q},query=big"] for q in ("0.5", "0.99")
     )
     assert 0 < p50 <= p99
+    arrived = ("eddyline_query_delivery_seconds", "quantile=0.5,query=big")
+    assert p50 < found[arrived] < 90
     ids = [str(report["shard"]) for report in run.shards()]
     assert len(ids) >= 2
     for shard in ids:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, cast
+import time
+from typing import cast
 
 import pyarrow as pa
 import pytest
@@ -18,55 +15,9 @@ from eddyline.spark.exchange.query_rows import QueryRows
 from eddyline.spark.sinks.failure_policy import RefusedError, UnavailableError
 from eddyline.spark.sinks.output_routes import route_of
 from eddyline.spark.sinks.webhook_sink import WebhookSink
+from webhook_server import WebhookServer
 
 STREAM = "CREATE STREAM s (ts TIMESTAMP, k BIGINT, w STRING) TIMESTAMP BY ts"
-
-
-class Server:
-    """Keeps what is posted; ``answers``: the status codes of the next answers."""
-
-    def __init__(self) -> None:
-        self.posts: list[tuple[str, list[dict[str, Any]]]] = []
-        self.answers: list[int] = []
-        self.slow = threading.Event()
-        self.slow.set()
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                content = self.rfile.read(int(self.headers["Content-Length"]))
-                server.slow.wait(5)
-                status = server.answers.pop(0) if server.answers else 204
-                if status < 300:
-                    server.posts.append((self.headers["Idempotency-Key"], json.loads(content)))
-                self.send_response(status)
-                self.send_header("Location", "/elsewhere")
-                self.end_headers()
-                if status >= 400:
-                    self.wfile.write(b"try\nelse")
-
-            def do_GET(self) -> None:
-                raise AssertionError("a redirect was followed")
-
-            def log_message(self, format: str, *args: Any) -> None:
-                """Quiet."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/alerts"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
-        self._thread.start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    made = Server()
-    yield made
-    made.close()
 
 
 def opened(url: str, more: str = "") -> tuple[Engine, WebhookSink]:
@@ -88,7 +39,7 @@ def parts(engine: Engine) -> list[QueryRows]:
     return [QueryRows.of(table) for table in engine.process({"s": pa.table(rows)}).batches()]
 
 
-def test_a_batch_is_one_array(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_is_one_array(server: WebhookServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALERTS", server.url)
     engine, sink = opened("url_env = 'ALERTS'")
     sink.deliver(7, parts(engine), {})
@@ -100,7 +51,7 @@ def test_a_batch_is_one_array(server: Server, monkeypatch: pytest.MonkeyPatch) -
     assert rows[0].keys() >= {"_ts", "_exp"}
 
 
-def test_which_answers_are_temporary(server: Server) -> None:
+def test_which_answers_are_temporary(server: WebhookServer) -> None:
     engine, sink = opened(f"url = '{server.url}'", ", timeout = '0.5'")
     rows = parts(engine)
     for status, kind in {
@@ -120,11 +71,17 @@ def test_which_answers_are_temporary(server: Server) -> None:
     with pytest.raises(UnavailableError, match="'low': sink 'webhook': no answer: timed out"):
         sink.deliver(0, rows, {})
     server.slow.set()
+    server.trickles = True
+    began = time.monotonic()
+    with pytest.raises(UnavailableError, match="'low': sink 'webhook': no answer: timed out"):
+        sink.deliver(0, rows, {})
+    assert time.monotonic() - began < 1.5, "not the time of each piece of the answer"
+    server.trickles = False
     sink.deliver(1, rows, {})
     assert server.posts[-1][0] == "job-low-1"
 
 
-def test_no_server_and_wrong_options(server: Server) -> None:
+def test_no_server_and_wrong_options(server: WebhookServer) -> None:
     engine, sink = opened("url = 'http://127.0.0.1:9/x'")
     with pytest.raises(UnavailableError, match=r"no answer: .*refused"):
         sink.deliver(0, parts(engine), {})

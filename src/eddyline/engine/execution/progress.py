@@ -14,7 +14,7 @@ from eddyline.engine.query import Query
 from eddyline.engine.query_set import QuerySet
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.runtime.operators.base import Tick
-from eddyline.types import BEGINNING, FOREVER
+from eddyline.types import BEGINNING, FIRST_INSTANT, FOREVER
 
 
 class Progress:
@@ -249,7 +249,8 @@ class Progress:
             return []
         newest = self._inputs.newest_of(holder.stream)
         rows = "1 row waits" if waiting == 1 else f"{waiting:,} rows wait"
-        watermark = f", {shown(group.watermark)}," if group.watermark > BEGINNING else ","
+        known = group.watermark >= FIRST_INSTANT
+        watermark = f", {shown(group.watermark)}," if known else ","
         why = "it has had no row yet"
         if newest is not None:
             why = f"its largest timestamp is {shown(newest)}"

@@ -353,6 +353,11 @@ class Inputs:
         self.purge(group)
         self.measuring.restart(group.members)
 
+    def held_times(self) -> list[tuple[Array, Array]]:
+        """By stream with rows that wait: their timestamps, in order, and their arrival numbers."""
+        held = (intake.held_times for intake in self._intakes.values())
+        return [(ts, arrival) for ts, arrival in held if ts.size]
+
     def first_held(self, group: StreamGroup) -> int:
         """The smallest timestamp of the rows that wait for the watermark; FOREVER without any."""
         held = (self._intakes[name].first_held for name in group.members)

@@ -72,6 +72,11 @@ class Intake:
         return int(self._held.ts[0]) if self._held.ts.size else FOREVER
 
     @property
+    def held_times(self) -> tuple[Array, Array]:
+        """int64[n]: the timestamps of these rows, in order, and their arrival numbers."""
+        return self._held.ts, self._held.arrival
+
+    @property
     def limit(self) -> int:
         """The instant before which the next row is late, if that is judged row by row."""
         if self.definition.lateness_by == "batch":

@@ -84,7 +84,9 @@ class Delivery:
                 assert isinstance(sink, SparkSink), "they are files"
                 every = self._with_added(batch, packed)
                 of_sinks[sink] = SinkRows(sink, batch_id, [BAD_ROWS_KEY], batch, every)
+            self._queues.latencies.begin(batch_id, batch.reports, batch.counts)
             self._deliver(packed, of_sinks.values())
+            self._queues.latencies.end(batch_id, self._queues.undelivered())
             self._call_followers(batch_id, batch, rows)
         finally:
             packed.unpersist()
@@ -131,14 +133,17 @@ class Delivery:
         return found
 
     def _deliver(self, packed: DataFrame, of_sinks: Iterable[SinkRows]) -> None:
-        """Write to all sinks: in the driver first, then by Spark, side by side."""
+        """Write to all sinks: in the driver first, then by Spark and to servers, side by side."""
         writes: list[Callable[[], None]] = []
+        remote: list[Callable[[], None]] = []
         for rows in of_sinks:
             if rows.by_spark:
                 writes.append(partial(self._queues.deliver, rows))
+            elif isinstance(rows.sink, DriverSink) and rows.sink.is_remote:
+                remote.append(partial(self._queues.deliver, rows))
             else:
                 self._queues.deliver(rows)
-        write_concurrently(packed.sparkSession, writes)
+        write_concurrently(packed.sparkSession, writes, remote)
 
     def _call_followers(self, batch_id: int, batch: CollectedBatch, packed: DataFrame) -> None:
         for query, followers in self._followers.items():

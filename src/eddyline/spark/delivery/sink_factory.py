@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from pyspark.sql import SparkSession
@@ -22,8 +23,8 @@ from eddyline.spark.root_cause import root_cause
 from eddyline.spark.sinks.failure_policy import FailurePolicy, UnavailableError
 from eddyline.spark.sinks.output_routes import route_of
 from eddyline.spark.sinks.postgres.postgres_options import public_options
-from eddyline.spark.sinks.postgres.postgres_sink import PostgresSink
 from eddyline.spark.sinks.printing import print_omitted, print_rows
+from eddyline.spark.sinks.python_sink import SinkFunction
 from eddyline.spark.sinks.sink_bases import (
     OF_QUERIES,
     DiscardSink,
@@ -43,12 +44,13 @@ from eddyline.spark.sinks.sinks import (
     file_sink,
     preview_rows,
 )
+from eddyline.spark.sinks.table_sink import TableSink
 from eddyline.spark.sources.format_check import check_sink
 from eddyline.spark.sources.sources import resolve_path
 from eddyline.spark.storage.directory import Directory
 
 #: Sinks whose rows name their query if it is not the only one.
-_SHARABLE: Final = (SparkSink, PostgresSink)
+_SHARABLE: Final = (SparkSink, TableSink)
 #: A class of the format cannot be loaded; other errors of reading without options mean nothing.
 _NOT_LOADED: Final = re.compile(
     r"_DATA_SOURCE_NOT_ENABLED|NoClassDefFoundError|ServiceConfigurationError"
@@ -77,6 +79,7 @@ class SinkFactory:
         base: directory of relative paths. job: identifies the job, for Delta and PostgreSQL.
         memory: keeps the rows of the sink ``memory``, also those of earlier jobs of the session.
         pending: where rows wait for files of several batches; None: there are none.
+        functions: for sinks ``python``, by name.
 
     Attributes:
         by_key: sinks by key of the packed batches.
@@ -93,6 +96,7 @@ class SinkFactory:
         job: str,
         memory: MemorySink | None = None,
         pending: Directory | None = None,
+        functions: Mapping[str, SinkFunction] = MappingProxyType({}),
     ) -> None:
         self.roller = Roller()
         self._pending = pending
@@ -104,7 +108,9 @@ class SinkFactory:
         self._base = base
         printed = PrintSink(printer, print_omitted if printer is print_rows else _omit)
         session = uuid.uuid4().hex
-        self._context = SinkContext(spark, job, printed, memory or MemorySink(), session, {})
+        self._context = SinkContext(
+            spark, job, printed, memory or MemorySink(), session, {}, {}, functions
+        )
         self._by_path: dict[str, FileSink] = {}
         self._found: set[str] = set()  # formats that Spark has found
         self._bindings: dict[str, SinkBinding] = {}  # by label in lower case
@@ -144,7 +150,7 @@ class SinkFactory:
         with self._closed_after_errors(query, sink, former):
             if isinstance(sink, _SHARABLE) and not sink.shared:
                 self._share(sink, query)
-            if isinstance(sink, PostgresSink):
+            if isinstance(sink, TableSink):
                 _prepare(sink, again=again, continues=former is not None)
         if former is not None and former.sink is not sink:
             self._replace(query.name, former, sink)
@@ -167,7 +173,7 @@ class SinkFactory:
             raise
 
     def _forget(self, query: str, sink: Sink) -> None:
-        if isinstance(sink, PostgresSink):
+        if isinstance(sink, TableSink):
             sink.reads.pop(query)
         if not isinstance(sink, DiscardSink):
             self.uses[sink].labels.remove(query)
@@ -184,7 +190,7 @@ class SinkFactory:
             self.before[old] = [b for b in self.before.get(old, []) if b != (sink, query)]
             self.before.setdefault(sink, []).append((old, query))
 
-    def _share(self, sink: SparkSink | PostgresSink, query: Query) -> None:
+    def _share(self, sink: SparkSink | TableSink, query: Query) -> None:
         """Let an added query use a sink that is not shared so far."""
         if sink.owner.name == query.name:
             sink.shared = _is_shared(query)
@@ -199,10 +205,10 @@ class SinkFactory:
         """Prepare the tables of the sinks with which a job starts.
 
         Args:
-            again: it has run before, so a database may be unavailable.
+            again: it has run before, so a table may be unavailable.
 
         Raises:
-            DataError: a database cannot be reached, or a table does not fit. StateError: a table
+            DataError: a table cannot be reached, or does not fit. StateError: a table
                 has not what the job has written.
         """
         for sink in self._tables():
@@ -230,9 +236,9 @@ class SinkFactory:
         for database in list(self._context.databases.values()):
             database.close()
 
-    def _tables(self) -> list[PostgresSink]:
+    def _tables(self) -> list[TableSink]:
         sinks = dict.fromkeys(list(self.by_key.values()))
-        return [sink for sink in sinks if isinstance(sink, PostgresSink)]
+        return [sink for sink in sinks if isinstance(sink, TableSink)]
 
     def open_side(self, target: Target, options: Mapping[str, str]) -> None:
         """Open the sink of a side output.
@@ -284,7 +290,7 @@ class SinkFactory:
             sink = self._create(target, resolve_path(query.options, self._base))
         if isinstance(sink, PrintSink):
             sink.rows[target.label] = preview_rows(query.options)
-        if isinstance(sink, PostgresSink):
+        if isinstance(sink, TableSink):
             if sink.owner.replace_key != target.replace_key:
                 raise DataError(
                     f"'{target.label}': query '{sink.owner.name}' has the same table, and another "
@@ -354,9 +360,9 @@ class SinkFactory:
             self._found.add(format_)
 
 
-def _prepare(sink: PostgresSink, *, again: bool, continues: bool = False) -> None:
+def _prepare(sink: TableSink, *, again: bool, continues: bool = False) -> None:
     try:
-        sink.prepare(continues=continues)
+        sink.prepare(again=again, continues=continues)
     except UnavailableError as e:
         if not again:
             raise

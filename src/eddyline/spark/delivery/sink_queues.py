@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from eddyline.engine.explain import bytes_text
 from eddyline.errors import StateError
 from eddyline.spark.delivery.collected import CollectedBatch
+from eddyline.spark.delivery.result_latencies import ResultLatencies
 from eddyline.spark.delivery.sink_factory import SinkFactory
 from eddyline.spark.delivery.sink_rows import SinkRows
 from eddyline.spark.delivery.sink_uses import SinkUse
@@ -59,12 +60,14 @@ class SinkQueue:
         waiting: UndeliveredBatches,
         spark: SparkSession,
         dead_letters: str,
+        latencies: ResultLatencies,
     ) -> None:
         self._sink = sink
         self._use = use
         self._waiting = waiting
         self._spark = spark
         self._dead_letters = dead_letters
+        self._latencies = latencies
         self._files = threading.Lock()  # of the batches that wait
         self._writing = threading.Lock()
         self._next = 0.0
@@ -99,12 +102,12 @@ class SinkQueue:
             with self._writing:
                 while self._deliver_first():
                     pass
-                rows.write(self._spark)
+                self._write(rows)
             return
         error: Exception | None = None
         if not self.waits:
             try:
-                rows.write(self._spark)
+                self._write(rows)
                 return
             except Exception as e:  # of any client, or of Java
                 error = e
@@ -167,7 +170,7 @@ class SinkQueue:
             return False
         rows = self._read(batch_id)
         try:
-            rows.write(self._spark)
+            self._write(rows)
         except Exception as e:
             if not self._is_given_up(e):
                 raise
@@ -179,6 +182,10 @@ class SinkQueue:
             self._late = 0
             self._next = 0.0
         return True
+
+    def _write(self, rows: SinkRows) -> None:
+        rows.write(self._spark)
+        self._latencies.delivered(rows.batch_id, self._use.all)
 
     def _read(self, batch_id: int) -> SinkRows:
         packed, emptied = self._waiting.read(batch_id)
@@ -271,6 +278,9 @@ class SinkQueues:
     Args:
         sinks: all that the checkpoint has batches of are opened. checkpoint: its path.
 
+    Attributes:
+        latencies: of the results that sinks have.
+
     Raises:
         StateError: the checkpoint cannot be read.
     """
@@ -280,6 +290,7 @@ class SinkQueues:
         self._sinks = sinks
         self._checkpoint = checkpoint
         self._directory = files.directory(spark, f"{checkpoint}/{DIRECTORY}")
+        self.latencies = ResultLatencies()
         self._queues: dict[DriverSink | SparkSink, SinkQueue] = {}
         self._wake = threading.Event()
         self._closing = threading.Event()
@@ -361,7 +372,9 @@ class SinkQueues:
             use = self._sinks.uses[sink]
             waiting = UndeliveredBatches(self._directory.below(use.place))
             dead = f"{self._checkpoint}/{DEAD_LETTERS}/{use.segment}"
-            found = self._queues[sink] = SinkQueue(sink, use, waiting, self._spark, dead)
+            found = self._queues[sink] = SinkQueue(
+                sink, use, waiting, self._spark, dead, self.latencies
+            )
         return found
 
     def _serve(self) -> None:

@@ -23,6 +23,8 @@ from eddyline.spark.sinks.sinks import FileSink
 
 #: Maximum number of sinks that are written at the same time.
 _MAX_WRITES: Final = 4
+#: Maximum number of servers that are waited for at the same time.
+_MAX_REMOTE: Final = 32
 #: Columns added to sort rows: shard, and position among the rows of a task.
 _SHARD: Final = "_eddyline_shard"
 _POSITION: Final = "_eddyline_position"
@@ -73,20 +75,26 @@ def first_rows(packed: DataFrame, key: Key, query: str, schema: pa.Schema, limit
     return own.mapInArrow(unpacked, from_arrow_schema(schema)).toArrow().cast(schema)
 
 
-def write_concurrently(spark: SparkSession, writes: Sequence[Callable[[], None]]) -> None:
-    """Call functions that run Spark jobs, side by side. All have ended when this returns.
+def write_concurrently(
+    spark: SparkSession,
+    writes: Sequence[Callable[[], None]],
+    remote: Sequence[Callable[[], None]] = (),
+) -> None:
+    """Call functions that run Spark jobs, and those that wait for servers, side by side. All have
+    ended when this returns.
 
     Raises:
         Exception: the first error of one of them.
     """
-    if len(writes) == 1:
-        writes[0]()
+    if len(writes) + len(remote) == 1:
+        (*writes, *remote)[0]()
         return
-    if not writes:
+    if not writes and not remote:
         return
-    with ThreadPoolExecutor(min(len(writes), _MAX_WRITES)) as threads:
+    with ThreadPoolExecutor(_MAX_WRITES) as threads, ThreadPoolExecutor(_MAX_REMOTE) as waiting:
         inheriting = inheritable_thread_target(spark)  # local properties, such as the job group
         running = [threads.submit(inheriting(write)) for write in writes]
+        running += [waiting.submit(write) for write in remote]
     for write in running:
         write.result()
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -49,6 +49,8 @@ class Arrivals:
             because all of them are sent to one shard.
         lateness: how far a row may be behind those before it, in us, if that is judged row by row:
             then ``oldest`` leaves out late rows. Otherwise None.
+        ages: number of rows by bucket of their age, if the source says when they arrived; see
+            ``result_ages.py``.
     """
 
     rows: int = 0
@@ -56,11 +58,14 @@ class Arrivals:
     newest: int | None = None
     oldest: int | None = None
     lateness: int | None = None
+    ages: dict[str, int] = field(default_factory=dict)
 
     def __add__(self, other: Arrivals) -> Arrivals:
         """The rows of two tasks, of which those of ``other`` are after these."""
         rows, dropped = self.rows + other.rows, self.dropped + other.dropped
-        both = replace(self, rows=rows, dropped=dropped, lateness=other.lateness)
+        ages = dict(self.ages)
+        both = replace(self, rows=rows, dropped=dropped, lateness=other.lateness, ages=ages)
+        both.add_ages(other.ages)
         if other.newest is not None and other.oldest is not None:
             both.add_times(other.newest, other.oldest)
         return both
@@ -75,6 +80,11 @@ class Arrivals:
         if self.lateness is None or oldest >= self.newest - self.lateness:
             self.oldest = min(self.oldest, oldest)
         self.newest = max(self.newest, newest)
+
+    def add_ages(self, ages: Mapping[str, int]) -> None:
+        """Count rows by bucket of their age."""
+        for bucket, n in ages.items():
+            self.ages[bucket] = self.ages.get(bucket, 0) + n
 
     def packed(self) -> bytes:
         """As JSON."""

@@ -269,13 +269,7 @@ WRITERS: Final[Mapping[str, Format]] = {
     "postgres": Format(
         _names("url host port database user password_env table mode key"), (("table",),)
     ),
+    "python": Format(_names("function"), (("function",),)),
     "webhook": Format(_names("url url_env timeout"), (("url", "url_env"),)),
-    "delta": Format(
-        _names(
-            """path mergeSchema overwriteSchema replaceWhere partitionOverwriteMode dataChange
-            userMetadata txnAppId txnVersion optimizeWrite maxRecordsPerFile compression"""
-        ),
-        _PATH,
-        open=True,
-    ),
+    "delta": Format(_names("path mode key"), _PATH),
 }

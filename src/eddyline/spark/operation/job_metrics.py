@@ -23,6 +23,14 @@ from eddyline.types import FIRST_INSTANT
 from eddyline.version import VERSION
 
 _QUANTILES = {"0.5": "p50_seconds", "0.99": "p99_seconds"}
+_LATENCY = (
+    "query_latency_seconds",
+    "Time in the engine from when rows could be processed until results were released.",
+)
+_DELIVERY = (
+    "query_delivery_seconds",
+    "Time from the arrival of rows at the source until their results were in the sink.",
+)
 
 
 class WatchedJob(Protocol):
@@ -170,16 +178,19 @@ def _of_queries(
     sizes = {name: of["state_bytes"] for name, of in known.items() if "state_bytes" in of}
     text = "State in memory, a share where it is shared."
     yield _gauge("query_state_bytes", text, sizes, "query")
-    latencies = SummaryMetricFamily(
-        "eddyline_query_latency_seconds",
-        "Time in the engine from when rows could be processed until results were released.",
-    )
-    for name, of in known.items():
+    yield _quantiles(*_LATENCY, {name: of.get("latency", {}) for name, of in known.items()})
+    delivery = {name: vars(progress.latency[name]) for name in queries if name in progress.latency}
+    yield _quantiles(*_DELIVERY, delivery)
+
+
+def _quantiles(name: str, text: str, values: Mapping[str, Mapping[str, float]]) -> Metric:
+    """By query, the quantiles that are known."""
+    family = SummaryMetricFamily(f"eddyline_{name}", text)
+    for query, of in values.items():
         for quantile, key in _QUANTILES.items():
-            if key in of.get("latency", {}):
-                labels = {"query": name, "quantile": quantile}
-                latencies.add_sample(latencies.name, labels, of["latency"][key])
-    yield latencies
+            if key in of:
+                family.add_sample(family.name, {"query": query, "quantile": quantile}, of[key])
+    return family
 
 
 def _of_undelivered(progress: JobProgress) -> Iterator[Metric]:

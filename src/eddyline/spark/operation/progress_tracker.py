@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from eddyline.spark.delivery.final_stage import MergedCounts
+from eddyline.spark.delivery.result_latencies import ResultLatency
 from eddyline.spark.delivery.undelivered import Undelivered
 from eddyline.spark.operation.delivery_times import DeliveryTimes
 
@@ -41,6 +42,8 @@ class JobProgress:
         split_keys: see :meth:`KeySplits.shown`.
         undelivered: by query or side output, the results that wait for a sink that fails.
         delivery: times of the batches since this start.
+        latency: by query with results in the last minutes, the time from the arrival of rows at
+            the source until their results are in the sink.
     """
 
     batch_id: int | None = None
@@ -57,6 +60,29 @@ class JobProgress:
     split_keys: Sequence[Mapping[str, Any]] = ()
     delivery: DeliveryTimes = field(default_factory=DeliveryTimes)
     undelivered: Mapping[str, Undelivered] = field(default_factory=dict)
+    latency: Mapping[str, ResultLatency] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BatchProgress:
+    """A delivered batch.
+
+    Attributes:
+        batch_id: Spark's id.
+        rows_in: rows received by stream, including late and bad ones.
+        rows_out: changes emitted by query; those without any are left out.
+        seconds: from when Spark planned the batch until its results were in the sinks, or wait for
+            one that fails.
+    """
+
+    batch_id: int
+    rows_in: Mapping[str, int]
+    rows_out: Mapping[str, int]
+    seconds: float
+
+
+#: Called after each delivered batch.
+BatchListener = Callable[[BatchProgress], None]
 
 
 class ProgressTracker:
@@ -65,6 +91,7 @@ class ProgressTracker:
     Args:
         groups: by shard, the streams of its group, which have one watermark; it may grow.
         merged: what the final stage has made. undelivered: what waits for sinks.
+        latencies: of queries.
     """
 
     def __init__(
@@ -72,10 +99,14 @@ class ProgressTracker:
         groups: Mapping[int, str],
         merged: Callable[[], MergedCounts] = MergedCounts,
         undelivered: Callable[[], Mapping[str, Undelivered]] = dict,
+        latencies: Callable[[], Mapping[str, ResultLatency]] = dict,
     ) -> None:
         self._groups = groups
         self._merged = merged
         self._undelivered = undelivered
+        self._latencies = latencies
+        self._listeners: list[BatchListener] = []
+        self._merged_before: Mapping[str, int] = {}
         self._shards: dict[int, dict[str, Any]] = {}
         self._query_stats: dict[str, bytes] = {}  # JSON by shard, parsed when read
         self._out: dict[int, dict[str, int]] = {}
@@ -94,8 +125,9 @@ class ProgressTracker:
         split_keys: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         """Record the reports of one delivered batch, the metrics of queries (JSON) by shard, and
-        the split keys of the next batch.
+        the split keys of the next batch; then call the listeners.
         """
+        batch = self._batch(batch_id, reports)
         with self._lock:
             self._batch_id = batch_id
             self._split_keys = split_keys
@@ -108,9 +140,9 @@ class ProgressTracker:
                 self._note_restore(shard, report["restore_seconds"])
                 report["restore_seconds"] = self._restored.get(shard)
                 report.pop("keys")
+                report.pop("ages", None)
             if reports:
-                planned_s = max(report["now_us"] for report in reports) / 1e6
-                self._delivery = self._delivery.with_batch(max(0.0, time.time() - planned_s))
+                self._delivery = self._delivery.with_batch(batch.seconds)
             self._query_stats |= query_stats
             now = time.monotonic()
             if not known:  # the counts of a restarted job include rows before its start
@@ -119,6 +151,31 @@ class ProgressTracker:
             self._arrivals.append((now, self._received()))
             while len(self._arrivals) > 2 and now - self._arrivals[1][0] > _RATE_WINDOW_S:
                 self._arrivals.pop(0)
+        for listener in self._listeners:
+            try:
+                listener(batch)
+            except Exception:  # which must not end the job
+                _log.exception("a listener failed after batch %d", batch_id)
+
+    def listen(self, listener: BatchListener) -> None:
+        """Call a function after each delivered batch, in the thread that runs the batches. An error
+        that it raises is logged.
+        """
+        self._listeners = [*self._listeners, listener]
+
+    def _batch(self, batch_id: int, reports: Sequence[Mapping[str, Any]]) -> BatchProgress:
+        """The figures of one batch; those of its first launch again if it is repeated."""
+        planned_s = max((report["now_us"] / 1e6 for report in reports), default=time.time())
+        merged, before = self._merged().out, self._merged_before
+        self._merged_before = merged
+        new = {q: n - before.get(q, 0) if n >= before.get(q, 0) else n for q, n in merged.items()}
+        out = _sums([*(report["out"] for report in reports), new])
+        return BatchProgress(
+            batch_id,
+            _sums(report["arrived"] for report in reports),
+            {query: n for query, n in out.items() if n},
+            max(0.0, time.time() - planned_s),
+        )
 
     def progress(self) -> JobProgress:
         """The progress after the last delivered batch."""
@@ -138,6 +195,7 @@ class ProgressTracker:
                 self._split_keys,
                 self._delivery,
                 self._undelivered(),
+                self._latencies(),
             )
 
     def shards(self) -> list[dict[str, Any]]:

@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 
 from eddyline.engine.query import Query
 from eddyline.spark.formats.format_options import JSON_VALUES, OF_SINKS, OptionError
-from eddyline.spark.sinks.postgres.postgres_options import resolved
 from eddyline.spark.sinks.sink_bases import SparkSink, Target
+from eddyline.spark.sinks.table_modes import resolved
 
 #: Timestamps are in UTC, as in files.
 _JSON: Final = {"timezone": "UTC"}

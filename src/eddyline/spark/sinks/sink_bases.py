@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from eddyline.engine.changes import QUERY_COLUMN
-from eddyline.spark.exchange.query_rows import QueryRows
+from eddyline.spark.exchange.query_rows import QueryRows, decoded_query
 
 #: Rows of a target: changes of a query, or the late or bad rows of a stream.
 Kind = Literal["changes", "late", "bad"]
@@ -45,10 +45,12 @@ class DriverSink(ABC):
     Attributes:
         waits: whether batches can wait for it; otherwise an error of it is one of the job.
         has_rules: whether it may refuse some rows.
+        is_remote: whether it waits for a server: it is written beside others, after the local ones.
     """
 
     waits: ClassVar[bool] = True
     has_rules: ClassVar[bool] = False
+    is_remote: ClassVar[bool] = False
 
     @abstractmethod
     def deliver(
@@ -103,3 +105,21 @@ class DiscardSink:
 
 
 Sink = DriverSink | SparkSink | DiscardSink
+
+
+def named_schema(target: Target) -> pa.Schema:
+    """The columns of a target; of a query with its name before them."""
+    if target.kind != "changes":
+        return target.schema
+    return pa.schema([pa.field(QUERY_COLUMN, pa.string()), *target.schema])
+
+
+def named_rows(target: Target, parts: Sequence[QueryRows]) -> pa.Table:
+    """The rows of a batch, with the columns of :func:`named_schema`.
+
+    Args:
+        target: one of those with the rows; all have the same columns.
+    """
+    schema = named_schema(target)
+    tables = [decoded_query(part.rows) if part.is_named else part.rows for part in parts]
+    return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in tables)])

@@ -25,12 +25,25 @@ from eddyline.spark.formats.format_options import (
     OptionError,
     sink_format,
 )
+from eddyline.spark.sinks.delta.delta_sink import (
+    DeltaOwners,
+    check_delta,
+    check_delta_query,
+    delta_sink,
+)
 from eddyline.spark.sinks.driver_files import DriverFiles, batch_directory
 from eddyline.spark.sinks.kafka_sink import KafkaSink, check_key, check_key_of, kafka_sink
 from eddyline.spark.sinks.postgres.postgres_options import check_query, check_values
 from eddyline.spark.sinks.postgres.postgres_sink import Databases, PostgresSink, postgres_sink
+from eddyline.spark.sinks.python_sink import (
+    PythonSink,
+    SinkFunction,
+    check_function,
+    python_sink,
+)
 from eddyline.spark.sinks.rolling_files import RollingFiles, RollLimits, roll_limits
 from eddyline.spark.sinks.sink_bases import DiscardSink, DriverSink, Sink, SparkSink, Target
+from eddyline.spark.sinks.table_sink import TableSink
 from eddyline.spark.sinks.webhook_sink import WebhookSink, check_webhook, webhook_sink
 from eddyline.spark.storage import files
 from eddyline.spark.storage.directory import Directory
@@ -156,29 +169,13 @@ class FormatSink(SparkSink):
         rows.write.format(self.format).options(**self.options).mode("append").save()
 
 
-@dataclass(eq=False)
-class DeltaSink(FormatSink):
-    """A Delta table; Delta skips a batch that it has written.
-
-    Attributes:
-        application: identifies the job and query in Delta's transactions.
-    """
-
-    application: str
-
-    def write(self, batch_id: int, rows: DataFrame) -> None:
-        """Append the rows of a batch, once."""
-        transaction = {"txnAppId": self.application, "txnVersion": str(batch_id)}
-        writer = rows.write.format(self.format).options(**self.options, **transaction)
-        writer.mode("append").save()
-
-
 class SinkContext(NamedTuple):
     """What the sinks of a job are created from.
 
     Attributes:
         job: identifies the job. printed, memory: its sinks ``print`` and ``memory``.
-        session: new at each start. databases: of its sinks.
+        session: new at each start. databases: of its sinks. deltas: owners of its Delta tables.
+        functions: for its sinks ``python``, by name.
     """
 
     spark: SparkSession
@@ -187,6 +184,8 @@ class SinkContext(NamedTuple):
     memory: MemorySink
     session: str
     databases: Databases
+    deltas: DeltaOwners
+    functions: Mapping[str, SinkFunction]
 
 
 def _no_check(label: str, options: Mapping[str, str]) -> None:
@@ -295,9 +294,8 @@ def _format_sink(target: Target, options: Mapping[str, str], context: SinkContex
     return FormatSink(target, *_spark_options(options))
 
 
-def _delta_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> DeltaSink:
-    application = f"eddyline-{context.job}-{target.label}"
-    return DeltaSink(target, *_spark_options(options), application)
+def _delta_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> TableSink:
+    return delta_sink(target, options, context.job, context.deltas)
 
 
 def _kafka_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> KafkaSink:
@@ -312,6 +310,10 @@ def _postgres_sink(
 
 def _webhook_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> WebhookSink:
     return webhook_sink(target, options, context.job)
+
+
+def _python_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> PythonSink:
+    return python_sink(target, options, context.functions)
 
 
 def _spark_options(options: Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -342,6 +344,7 @@ SINKS: Final[Mapping[str, SinkType]] = {
         WRITERS["postgres"], _postgres_sink, _ONCE, check=check_values, check_query=check_query
     ),
     "webhook": SinkType(WRITERS["webhook"], _webhook_sink, _AT_LEAST_ONCE, check=check_webhook),
+    "python": SinkType(WRITERS["python"], _python_sink, _AT_LEAST_ONCE, check=check_function),
     "noop": SinkType(WRITERS["noop"], _noop_sink, "discards rows", collected=False),
     "jdbc": SinkType(WRITERS["jdbc"], _format_sink, _AT_LEAST_ONCE, in_spark=True, collected=False),
     "kafka": SinkType(
@@ -353,7 +356,9 @@ SINKS: Final[Mapping[str, SinkType]] = {
         check=check_key,
         check_query=check_key_of,
     ),
-    "delta": SinkType(WRITERS["delta"], _delta_sink, _ONCE, in_spark=True, collected=False),
+    "delta": SinkType(
+        WRITERS["delta"], _delta_sink, _ONCE, check=check_delta, check_query=check_delta_query
+    ),
 }
 #: Any other data source of Spark, by the name of its class or its short name.
 OTHER_SINK: Final = SinkType(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPException
@@ -12,15 +14,12 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-import pyarrow as pa
-
-from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.errors import DataError
-from eddyline.spark.exchange.query_rows import QueryRows, decoded_query
+from eddyline.spark.exchange.query_rows import QueryRows
 from eddyline.spark.formats.format_options import OptionError
 from eddyline.spark.formats.text_encoders import json_encoder
 from eddyline.spark.sinks.failure_policy import RefusedError, UnavailableError
-from eddyline.spark.sinks.sink_bases import DriverSink, Target
+from eddyline.spark.sinks.sink_bases import DriverSink, Target, named_rows, named_schema
 
 _TIMEOUT_S: Final = "10"
 #: Further attempts may succeed.
@@ -51,6 +50,7 @@ class WebhookSink(DriverSink):
         owner: the first target. job: identifies the job.
     """
 
+    is_remote = True
     owner: Target
     job: str
     url: str
@@ -69,12 +69,10 @@ class WebhookSink(DriverSink):
             UnavailableError: there is no answer, or the server asks to try later.
             RefusedError: the server refuses the rows.
         """
-        tables = [decoded_query(part.rows) if part.is_named else part.rows for part in parts]
-        if not tables:
+        rows = named_rows(self.owner, parts)
+        if not rows.num_rows:
             return
-        schema = _schema(self.owner)
-        rows = pa.concat_tables([table.cast(schema) for table in tables])
-        encode = json_encoder({}, schema)
+        encode = json_encoder({}, rows.schema)
         assert encode is not None, "checked"
         lines = encode(rows).strip(b"\n")
         headers = {
@@ -83,7 +81,28 @@ class WebhookSink(DriverSink):
             "Idempotency-Key": f"{self.job}-{quote(self.owner.label)}-{batch_id}",
         }
         content = b"[" + lines.replace(b"\n", b",\n") + b"]"
-        self._post(Request(self.url, content, headers, method="POST"))
+        self._within_limit(Request(self.url, content, headers, method="POST"))
+
+    def _within_limit(self, request: Request) -> None:
+        """Send a request. The timeout of its socket applies to each step (to each address of the
+        server, to each piece of the answer); the batch waits no longer than that for all of them.
+        """
+        sent = Future[None]()
+
+        def send() -> None:
+            try:
+                self._post(request)
+            except DataError as e:
+                sent.set_exception(e)
+            else:
+                sent.set_result(None)
+
+        threading.Thread(target=send, name="eddyline-webhook", daemon=True).start()
+        try:
+            sent.result(self.timeout_s)
+        except TimeoutError:
+            message = f"'{self.owner.label}': sink 'webhook': no answer: timed out"
+            raise UnavailableError(message) from None
 
     def _post(self, request: Request) -> None:
         what = f"'{self.owner.label}': sink 'webhook'"
@@ -108,7 +127,7 @@ def webhook_sink(target: Target, options: Mapping[str, str], job: str) -> Webhoo
     Raises:
         DataError: a type has no form in JSON, or there is no such environment variable.
     """
-    if json_encoder({}, _schema(target)) is None:
+    if json_encoder({}, named_schema(target)) is None:
         raise DataError(f"'{target.label}': sink 'webhook': nested and binary columns are not sent")
     url = options.get("url") or os.environ.get(options["url_env"])
     if url is None:
@@ -138,9 +157,3 @@ def check_webhook(label: str, options: Mapping[str, str]) -> None:
 def _require_url(label: str, url: str, option: str) -> None:
     if not url.lower().startswith(("http://", "https://")):
         raise OptionError(f"'{label}': {option} is not of the form https://host/path", option)
-
-
-def _schema(target: Target) -> pa.Schema:
-    if target.kind != "changes":
-        return target.schema
-    return pa.schema([pa.field(QUERY_COLUMN, pa.string()), *target.schema])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from eddyline.algebra.catalog import ColumnSources, StreamDef, TableDef
@@ -50,6 +51,11 @@ class DeclaredSource(NamedTuple):
     def with_limit(self) -> DeclaredSource:
         """The source of a stream: a batch has a bound by default."""
         return self._replace(options=with_limit(self.format, self.options))
+
+    def with_told(self, column: str, name: str) -> DeclaredSource:
+        """The source with one more column: what it tells of a record as ``name``."""
+        metadata = {**self.columns.metadata, column: name}
+        return self._replace(columns=replace(self.columns, metadata=metadata))
 
 
 def source_of(declared: StreamDef | TableDef, of: Declared) -> DeclaredSource:

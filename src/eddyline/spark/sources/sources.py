@@ -22,6 +22,7 @@ from eddyline.engine.ingest.row_reader import CORRUPT_RECORD, RowReader
 from eddyline.engine.ingest.table_changes import OPERATION, changes_of
 from eddyline.engine.ingest.tables import table_columns
 from eddyline.errors import DataError, did_you_mean
+from eddyline.spark.exchange.result_ages import ARRIVED
 from eddyline.spark.formats.format_options import FILE_FORMATS, SOURCES, is_missing, package_of
 from eddyline.spark.formats.lines import are_lines, header_of, parsed
 from eddyline.spark.formats.parquet import Reader, local_parquet, local_rows
@@ -34,6 +35,7 @@ from eddyline.types import TIMESTAMP, Field, Schema, with_nulls
 
 #: Formats whose parser can return the text of a corrupt record.
 _TEXTUAL: Final = ("csv", "json", "xml")
+_ARRIVED: Final = Field(ARRIVED, TIMESTAMP)
 
 
 def stream_source(
@@ -60,7 +62,10 @@ def stream_source(
         if by_arrow is not None:
             return by_arrow
     read = _as_read(stream, source.text_format, {**source.options, **source.parsing})
-    df = _rows(spark, spark.readStream, what, source, stream.supplied, read)
+    declared = stream.supplied
+    if source.format == "kafka":
+        source, declared = source.with_told(ARRIVED, "timestamp"), (*declared, _ARRIVED)
+    df = _rows(spark, spark.readStream, what, source, declared, read)
     return declared_columns(df, stream, kind), None
 
 
@@ -298,8 +303,7 @@ def _arrow_type(what: str, column: StructField) -> pa.DataType:
 
 def _selected(df: DataFrame, declared: Schema) -> DataFrame:
     columns = [F.col(f"`{f.name}`").alias(f.name) for f in declared]
-    if CORRUPT_RECORD in df.columns:
-        columns.append(F.col(CORRUPT_RECORD))
+    columns += [F.col(name) for name in (CORRUPT_RECORD, ARRIVED) if name in df.columns]
     return df.select(*columns)
 
 

@@ -87,6 +87,7 @@ class EngineBatch:
         dropped: by stream, number of rows that ingest has dropped. newest, oldest: by stream,
             largest and smallest timestamp of the rows that ingest examined.
         hold: whether a statement waits until no rows are dropped.
+        ages: number of rows of all streams by bucket of their age; see ``result_ages.py``.
         saved: whether a snapshot was begun after the batch. To save an engine serves the rows that
             wait by ``latency``, so an engine that repeats the batch has to serve them then, too.
     """
@@ -101,6 +102,7 @@ class EngineBatch:
     hold: bool = False
     saved: bool = False
     number: int = 0
+    ages: Mapping[str, int] = field(default_factory=dict)
 
     def rows(self) -> dict[str, list[pa.Table]]:
         """The rows of each stream, in processing order.

@@ -39,6 +39,7 @@ from eddyline.spark.exchange.packed_batches import (
     packed,
     pieces,
 )
+from eddyline.spark.exchange.result_ages import ARRIVED, age_buckets
 from eddyline.spark.exchange.row_files import WrittenFiles
 from eddyline.spark.formats.parquet import Reader
 from eddyline.spark.gc_control import freeze_live_objects
@@ -176,8 +177,13 @@ class Packer:
 
     def rows(self, table: pa.Table, now_us: int) -> Iterator[pa.RecordBatch]:
         """Rows of the source as packed batches. ``now_us``: the wall clock of the batch."""
+        ages: dict[str, int] = {}
+        if ARRIVED in table.column_names:
+            ages = age_buckets(table.column(ARRIVED), now_us)
+            table = table.drop_columns([ARRIVED])
         for arrivals in self._arrivals.values():
             arrivals.rows += table.num_rows
+            arrivals.add_ages(ages)
         if len(self._arrivals) == 1 and self._box is None:
             yield from self._pieces([self._home], table)
             return

@@ -194,6 +194,7 @@ class ShardBatch:
         more["has_begun_again"] = engine.has_begun_again
         more["clocks"] = engine.engine.parts.progress.clocks()
         more["cores"] = engine.cores
+        more["ages"] = engine.ages
         more["altered_routes"] = {
             name: [route.key, route.preview] for name, route in engine.altered_routes.items()
         }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final
 
@@ -14,10 +15,13 @@ from eddyline.algebra.functions import UserFunction
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.segments import Segments
 from eddyline.engine.engine import Engine
+from eddyline.engine.ingest.ordered_rows import ARRIVALS_PER_CALL
 from eddyline.engine.ingest.table_changes import INSTANT, OPERATION
 from eddyline.engine.ingest.table_contents import TableContents
 from eddyline.errors import StateError
+from eddyline.runtime.stores.columns import Array
 from eddyline.spark.exchange.query_rows import OutputRoute, QueryRows
+from eddyline.spark.exchange.result_ages import Ages, ResultAges, ages_of
 from eddyline.spark.gc_control import gc_paused
 from eddyline.spark.sinks.output_routes import OutputRoutes
 from eddyline.spark.storage.control import note_of
@@ -76,6 +80,7 @@ class ShardEngine:
     Attributes:
         rows_out: by query, number of changes since the job's first start.
         bad_rows: by query, number of bad rows since then; queries without any may be left out.
+        ages: of the results of the last batch; see :meth:`ResultAges.of`.
         has_begun_again: whether the windows were emptied before the rows of the last batch.
         snapshots: those that ``DurableState`` writes.
     """
@@ -85,11 +90,14 @@ class ShardEngine:
         engine: Engine,
         rows_out: Mapping[str, int] = MappingProxyType({}),
         bad_rows: Mapping[str, int] = MappingProxyType({}),
+        calls: Iterable[tuple[int, int, Ages]] = (),
     ) -> None:
         self.engine = engine
         self.routes = OutputRoutes(engine.queries)
         self.rows_out: dict[str, int] = dict(rows_out)
         self.bad_rows: dict[str, int] = dict(bad_rows)
+        self.ages: dict[str, Any] = {}
+        self._arrivals = ResultAges(calls)
         self.snapshots: Snapshots | None = None
         self.has_begun_again = False
         self._hand_over: list[str] = []  # tables that the driver has asked for in the last batch
@@ -105,6 +113,7 @@ class ShardEngine:
             stream: pa.concat_tables(parts, promote_options="default").combine_chunks()
             for stream, parts in batch.rows().items()
         }
+        waited = self.engine.parts.inputs.held_times()
         changes = self.engine.process(
             rows,
             now=batch.now_us,
@@ -117,6 +126,7 @@ class ShardEngine:
         if batch.drain_us is not None and newest is not None:
             end = min(newest + batch.drain_us + 1, END_OF_TIME - 1)
             outputs.append(StepOutput.of(self.engine.advance(end), self.in_parts))
+        self._note_ages(outputs, waited, batch)
         for name, n in counted(outputs).items():
             self.rows_out[name] = self.rows_out.get(name, 0) + n
         for output in outputs:
@@ -125,6 +135,21 @@ class ShardEngine:
         if batch.saved:
             self.engine.parts.queries.finish()
         return outputs
+
+    def _note_ages(
+        self,
+        outputs: Iterable[StepOutput],
+        waited: Sequence[tuple[Array, Array]],
+        batch: EngineBatch,
+    ) -> None:
+        """Note how long ago the rows of the results of a batch arrived."""
+        inputs, ages = self.engine.parts.inputs, ages_of(batch.ages)
+        parts = (QueryRows.whole(n, t) for o in outputs for n, t in o.parts.items())
+        results = chain((rows for output in outputs for rows in output.changes), parts)
+        self.ages = self._arrivals.of(results, waited, batch.now_us, ages)
+        waiting = (arrival for _, arrival in inputs.held_times())
+        call = inputs.arrival // ARRIVALS_PER_CALL
+        self._arrivals.note(call, batch.now_us, ages, waiting)
 
     def _execute(self, statement: str) -> None:
         """Execute a statement, or what a note says."""
@@ -235,7 +260,7 @@ class ShardEngine:
 
     def save(self, target: BinaryIO, segments: Segments | None = None) -> None:
         """Write the state, for :meth:`load`; see ``Engine.save``."""
-        counts = json.dumps([self.rows_out, self.bad_rows]).encode()
+        counts = json.dumps([self.rows_out, self.bad_rows, self._arrivals.calls]).encode()
         target.write(len(counts).to_bytes(_LENGTH_BYTES, "little"))
         target.write(counts)
         self.engine.save(target, segments)

@@ -106,6 +106,7 @@ def engine_batch(
         {name: a.oldest for name, a in received.arrivals.items() if a.oldest is not None},
         hold,
         number=received.number,
+        ages=sum(received.arrivals.values(), Arrivals()).ages,
     )
 
 

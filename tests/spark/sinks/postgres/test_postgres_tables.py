@@ -4,58 +4,27 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
 
-from eddyline import DataError, Engine, StateError
+from eddyline import DataError, StateError
 from eddyline.engine.query import Query
 from eddyline.runtime.output import CHANGE_COLUMNS
-from eddyline.spark.delivery.sink_factory import SinkFactory
 from eddyline.spark.exchange.query_rows import QueryRows
 from eddyline.spark.operation.script_delta import with_sink
-from eddyline.spark.sinks.output_routes import route_of
 from eddyline.spark.sinks.postgres.postgres_sink import PostgresSink
+from table_cases import EngineTables, answer, bag, changes, rows_of_streams, upsert
 
 if TYPE_CHECKING:
     from postgres_server import PostgresServer
 
-SECOND = 1_000_000
-STREAMS = "".join(
-    f"CREATE STREAM {name} (ts TIMESTAMP, id BIGINT, k BIGINT, v DOUBLE, w STRING) TIMESTAMP BY ts;"
-    for name in "ab"
-)
-#: SELECT and key by query.
-ANSWERS = {
-    "groups": (
-        "SELECT k, w, COUNT(*) AS n, MAX(v) AS v FROM a [RANGE 4 SECONDS] GROUP BY k, w",
-        "",
-    ),
-    "keys": ("SELECT w FROM a [RANGE 4 SECONDS] GROUP BY w", ""),
-    "total": ("SELECT COUNT(*) AS n, MAX(w) AS w FROM a [RANGE 2 SECONDS]", ""),
-    "larger": ("SELECT k, SUM(v) AS s FROM a [ROWS 9] GROUP BY k HAVING COUNT(*) > 2", ""),
-    "changed": ("SELECT k, SUM(v) AS s FROM a [RANGE 4 SECONDS] GROUP BY k EMIT CHANGES", "k"),
-    "pieces": ("SELECT DISTINCT k, v FROM a [RANGE 4 SECONDS] EMIT CHANGES", "k, v"),
-    "newest": ("SELECT k, id, w FROM a [PARTITION BY k ROWS 1] EMIT CHANGES", "k"),
-    "pairs": (
-        "SELECT a.id, b.id AS other, a.w FROM a [RANGE 3 SECONDS] LEFT JOIN b [RANGE 2 SECONDS] "
-        "ON a.k = b.k EMIT CHANGES",
-        "id, other",
-    ),
-    "alone": (
-        "SELECT a.id, a.v FROM a [RANGE 4 SECONDS] WHERE NOT EXISTS "
-        "(SELECT * FROM b [RANGE 3 SECONDS] WHERE b.k = a.k) EMIT CHANGES",
-        "id",
-    ),
-}
 
-
-class Tables:
-    """Queries of an engine with tables in a schema of their own, as a start of a job opens them."""
+class Tables(EngineTables):
+    """Tables of PostgreSQL in a schema of their own."""
 
     def __init__(
         self, server: PostgresServer, schema: str, queries: Mapping[str, tuple[str, str]], job: str
@@ -63,56 +32,17 @@ class Tables:
         self.server = server
         server.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
         self._schema = schema
-        self.engine = Engine()
-        self.engine.sql(STREAMS)
-        for name, (select, options) in queries.items():
-            table = "" if "table =" in options else f", table = '{schema}.{name}'"
-            sink = f"sink = 'postgres', url = '{server.url}'{table}{options}"
-            self.engine.sql(f"CREATE QUERY {name} AS {select} WITH ({sink})")
-        self.sinks = SinkFactory(cast(SparkSession, None), None, print, job)
-        self.sinks.open_first(self.engine.queries.values())
-        self.sinks.prepare()
+        sinks = {
+            name: f"sink = 'postgres', url = '{server.url}'{self._table(name, options)}{options}"
+            for name, (_, options) in queries.items()
+        }
+        super().__init__({name: (queries[name][0], sink) for name, sink in sinks.items()}, job)
 
-    def deliver(self, batch: int, changes: Sequence[pa.Table], times: int = 1) -> None:
-        routes = {name: route_of(query) for name, query in self.engine.queries.items()}
-        parts: dict[str, list[pa.Table]] = {}
-        for table in changes:
-            for route, rows in QueryRows.of(table).by_route(routes):
-                parts.setdefault(route.key, []).append(rows)
-        for key, tables in parts.items():
-            sink = self.sinks.by_key["changes", key]
-            assert isinstance(sink, PostgresSink)
-            for _ in range(times):
-                sink.deliver(batch, [QueryRows.of(rows) for rows in tables], {})
+    def _table(self, name: str, options: str) -> str:
+        return "" if "table =" in options else f", table = '{self._schema}.{name}'"
 
     def rows(self, table: str) -> list[tuple[Any, ...]]:
         return bag(self.server.rows(f"SELECT * FROM {self._schema}.{table}"))
-
-
-def bag(rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    return sorted(rows, key=repr)
-
-
-def answer(query: Query) -> list[tuple[Any, ...]]:
-    columns = [column.to_pylist() for column in query.snapshot().columns]
-    return bag(list(zip(*columns, strict=True)))
-
-
-def rows_of_streams(rng: np.random.Generator, first: int, n: int) -> dict[str, pa.Table]:
-    """n rows of each stream, with NULLs, empty texts and NaN."""
-    tables = {}
-    for name in "ab":
-        ts = np.sort(rng.integers(first, first + n, n)) * (SECOND // 4)
-        tables[name] = pa.table(
-            {
-                "ts": pa.array(ts),
-                "id": pa.array(np.arange(first, first + n)),
-                "k": pa.array(rng.integers(0, 4, n), mask=rng.random(n) < 0.2),
-                "v": pa.array(rng.choice([0.5, -2.0, 7.25, np.nan], n), mask=rng.random(n) < 0.2),
-                "w": pa.array(rng.choice(["", 'a"b', "c\n,", "NULL"], n), mask=rng.random(n) < 0.2),
-            }
-        )
-    return tables
 
 
 @pytest.fixture
@@ -122,31 +52,7 @@ def schema(request: pytest.FixtureRequest) -> str:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_tables_equal_the_answers(postgres: PostgresServer, schema: str, seed: int) -> None:
-    upsert = {
-        name: (select, ", mode = 'upsert'" + (key and f", key = '{key}'"))
-        for name, (select, key) in ANSWERS.items()
-    }
-    tables = Tables(postgres, schema, upsert, "job")
-    rng = np.random.default_rng(seed)
-    changed = 0
-    for batch in range(8):
-        if batch == 5:  # nothing but time
-            out = tables.engine.advance((batch * 12 + 8) * (SECOND // 4))
-        else:
-            out = tables.engine.process(rows_of_streams(rng, batch * 12, 12))
-        tables.deliver(batch, list(out.batches()), times=1 + batch % 2)
-        for name, query in tables.engine.queries.items():
-            found, expected = tables.rows(name), answer(query)
-            assert repr(found) == repr(expected), (batch, name)
-            changed += len(found)
-    assert changed > 100
-
-
-def changes(**columns: pa.Array) -> pa.Table:
-    n = len(next(iter(columns.values())))
-    ts = pa.array(np.arange(n) * SECOND).cast(CHANGE_COLUMNS[1].type)
-    fixed = {"_op": pa.repeat("+", n), "_ts": ts, "_exp": pa.nulls(n, ts.type)}
-    return pa.table({"_query": pa.repeat("q", n).dictionary_encode(), **fixed, **columns})
+    Tables(postgres, schema, upsert(), "job").follow(seed)
 
 
 def test_all_values_survive(postgres: PostgresServer, schema: str) -> None:

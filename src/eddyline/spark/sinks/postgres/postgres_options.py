@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, cast, get_args
+from typing import Final
 
 from eddyline.engine.query import Query
-from eddyline.errors import DataError, did_you_mean
+from eddyline.errors import DataError
 from eddyline.spark.formats.format_options import OptionError, sink_format
+from eddyline.spark.sinks.table_modes import Mode, TableMode, check_mode, wrong_option
 
 NAME: Final = "postgres"
-#: What a table has: the emitted rows, these with a place for each, or the answer.
-Mode = Literal["append", "changelog", "upsert"]
 
 #: Options of the connection, beside ``url``, by the names of libpq.
 _PARAMETERS: Final[Mapping[str, str]] = {
@@ -41,7 +40,6 @@ class PostgresOptions:
     Attributes:
         connection: parameters of libpq. url: a URL of libpq with the others; "" if there is none.
         schema: of the table; None: the first of the search path.
-        key: as written; None: not set.
         password_env: environment variable with the password; None: libpq finds it.
     """
 
@@ -49,8 +47,7 @@ class PostgresOptions:
     url: str
     schema: str | None
     table: str
-    mode: Mode
-    key: tuple[str, ...] | None
+    contents: TableMode
     password_env: str | None
 
     @classmethod
@@ -81,22 +78,18 @@ class PostgresOptions:
         port = connection.get("port", "5432")
         if not (port.isascii() and port.isdigit()):
             raise wrong("port", f"port = '{port}' is not a number")
-        mode = given.get("mode", "append").lower()
-        if mode not in get_args(Mode):
-            raise wrong("mode", f"mode = '{mode}': {did_you_mean(mode, get_args(Mode))}")
-        key = None
-        if "key" in given:
-            key = tuple(name.strip() for name in given["key"].split(","))
-            if mode != "upsert":
-                raise wrong("key", "a key is for mode = 'upsert' only")
-            if not all(key):
-                raise wrong("key", f"key = '{given['key']}' is not a list of columns")
+        contents = TableMode.of(label, options)
         variable = given.get("password_env")
         if variable is not None and without_password(url) != url:
             raise wrong("password_env", "the url has a password, and password_env names another")
         schema = table["schema"] and _unquoted(table["schema"])
         name = _unquoted(table["table"])
-        return cls(connection, url, schema, name, cast(Mode, mode), key, variable)
+        return cls(connection, url, schema, name, contents, variable)
+
+    @property
+    def mode(self) -> Mode:
+        """What the table has."""
+        return self.contents.mode
 
     @property
     def database(self) -> tuple[object, ...]:
@@ -127,79 +120,13 @@ def check_query(query: Query) -> None:
     Raises:
         OptionError: it cannot; or a name is no name of a column in PostgreSQL.
     """
-    options = PostgresOptions.of(query.name, query.options)
-    key_of(query, options)
+    check_mode(query, TableMode.of(query.name, query.options))
     names = [field.name for field in query.change_schema]
     for i, name in enumerate(names):
         if not name or len(name.encode()) > _MAX_NAME_BYTES:
-            raise _wrong(query, "sink", f"no column of PostgreSQL can have the name '{name}'")
+            raise wrong_option(query, "sink", f"no column of PostgreSQL can have the name '{name}'")
         if name in names[:i]:
-            raise _wrong(query, "sink", f"two columns have the name '{name}': use AS")
-
-
-def key_of(query: Query, options: PostgresOptions) -> tuple[str, ...]:
-    """The columns of the select list that identify a row of the answer; () for other modes, and
-    where there is one row.
-
-    Raises:
-        OptionError: the mode does not fit the query.
-    """
-    is_complete = query.emit.mode == "changes"
-    if options.mode == "changelog" and not is_complete:
-        raise _wrong(
-            query,
-            "mode",
-            "mode = 'changelog' needs EMIT CHANGES: otherwise there is no '-' for results that "
-            "expire or are replaced",
-        )
-    if options.mode != "upsert":
-        return ()
-    columns = query.schema.names
-    key = None if options.key is None else resolved(query.name, options.key, columns)
-    replaces = query.replace_key
-    if replaces is not None:
-        if key is not None and set(key) != set(replaces):
-            raise _wrong(
-                query,
-                "key",
-                f"rows of the query replace each other by ({', '.join(replaces)}): leave out key, "
-                "or write EMIT CHANGES",
-            )
-        return replaces
-    if not is_complete:
-        raise _wrong(
-            query,
-            "mode",
-            "mode = 'upsert' needs EMIT CHANGES, or GROUP BY columns that are selected: results "
-            "of this query expire without a row that says so",
-        )
-    if key is None:
-        raise _wrong(
-            query,
-            "mode",
-            "mode = 'upsert' needs the option key: columns of which no two rows of the answer "
-            f"have the same values; valid: {', '.join(columns)}",
-        )
-    return key
-
-
-def resolved(label: str, key: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns that the option ``key`` names, without case.
-
-    Raises:
-        OptionError: there is no such column.
-    """
-    names = {name.lower(): name for name in columns}
-    for column in key:
-        if column.lower() not in names:
-            message = f"key: the query has no column '{column}'; {did_you_mean(column, columns)}"
-            raise OptionError(f"'{label}': {message}", "key", "value")
-    return tuple(dict.fromkeys(names[column.lower()] for column in key))
-
-
-def _wrong(query: Query, option: str, message: str) -> OptionError:
-    names = {name.lower(): name for name in query.options}
-    return OptionError(f"'{query.name}': {message}", names.get(option, "sink"), "value")
+            raise wrong_option(query, "sink", f"two columns have the name '{name}': use AS")
 
 
 def without_password(url: str) -> str:

@@ -30,11 +30,8 @@ from eddyline.spark.sinks.postgres.postgres_sql import (
     texts,
 )
 from eddyline.spark.sinks.postgres.postgres_texts import refused_texts, without
-
-#: Columns before those of a change in a changelog: its place among all changes.
-PLACE: Final = (pa.field("_batch", pa.int64()), pa.field("_seq", pa.int64()))
-#: Columns of a change before the select list.
-_CHANGE_COLUMNS: Final = 3
+from eddyline.spark.sinks.table_modes import CHANGE_COLUMNS
+from eddyline.spark.sinks.table_sink import SinkTable
 
 _COLUMNS: Final = SQL(
     "SELECT attname, format_type(atttypid, atttypmod), attnotnull,"
@@ -55,7 +52,7 @@ _RELATION: Final = SQL(
 )
 
 
-class PostgresTable:
+class PostgresTable(SinkTable):
     """The table of one sink of a job.
 
     Args:
@@ -90,17 +87,7 @@ class PostgresTable:
         self._answer: Answer | None = None
         self._is_shared: bool | None = None  # None: the table is not prepared
 
-    def prepare(self, *, shared: bool, continues: bool = False) -> None:
-        """Create or check the table, and claim it; once.
-
-        Args:
-            shared: whether its rows name their query.
-            continues: whether the query has had another sink before.
-
-        Raises:
-            DataError: there is no connection, or the table does not fit. StateError: the table or
-                its rows are not those that the job has written.
-        """
+    def prepare(self, *, shared: bool, again: bool = False, continues: bool = False) -> None:
         if self._is_shared is None:
             with self._named():
                 self._database.run(lambda cursor: self._prepare(cursor, shared, continues))
@@ -117,16 +104,6 @@ class PostgresTable:
         return without(rows, refused, kept)
 
     def write(self, batch_id: int, rows: pa.Table, emptied: Sequence[str] = ()) -> None:
-        """Write the rows of a batch, unless it is written already.
-
-        Args:
-            rows: with the query first if the table is shared.
-            emptied: queries whose answer has become empty before these rows.
-
-        Raises:
-            DataError: PostgreSQL fails, or refuses rows. StateError: another job or session has
-                taken the table.
-        """
         with self._named():
             self._database.run(lambda cursor: self._write(cursor, batch_id, rows, emptied))
 
@@ -226,10 +203,7 @@ class PostgresTable:
         cursor.execute(update.format(self._batches), [batch_id, self._job, self._options.table])
 
     def _append(self, cursor: Cursor, batch_id: int, rows: pa.Table) -> None:
-        if self._options.mode == "changelog":
-            n = rows.num_rows
-            rows = rows.add_column(0, PLACE[1], pa.array(np.arange(n)))
-            rows = rows.add_column(0, PLACE[0], pa.repeat(pa.scalar(batch_id, pa.int64()), n))
+        rows = self._options.contents.placed(batch_id, rows)
         columns = names(rows.column_names)
         _copy(
             cursor, SQL("COPY {} ({}) FROM STDIN (FORMAT csv)").format(self._table, columns), rows
@@ -257,7 +231,7 @@ class PostgresTable:
         """The columns of the temporary table; and whether some keys have a NULL."""
         signs = pc.if_else(pc.equal(rows.column("_op"), "+"), 1, -1)
         first = 1 if self._is_shared else 0
-        kept = [*range(first), *range(first + _CHANGE_COLUMNS, rows.num_columns)]
+        kept = [*range(first), *range(first + CHANGE_COLUMNS, rows.num_columns)]
         values = [rows.column(i) for i in kept]
         fields = [rows.schema.field(i) for i in kept]
         numbers = pa.array(np.arange(rows.num_rows))
@@ -276,12 +250,7 @@ class PostgresTable:
         return None if found is None else (int(found[0]), str(found[1]))
 
     def _columns(self, shared: bool) -> pa.Schema:
-        fields = list(self._rows)
-        if self._options.mode == "upsert":
-            fields = fields[_CHANGE_COLUMNS:]
-        query = [pa.field(QUERY_COLUMN, pa.string())] if shared else []
-        place = PLACE if self._options.mode == "changelog" else ()
-        return pa.schema([*place, *query, *fields])
+        return self._options.contents.columns(self._rows, shared=shared)
 
     def _columns_of_key(self, shared: bool) -> tuple[str, ...]:
         if self._options.mode != "upsert":

@@ -1,0 +1,1 @@
+"""The sink ``delta``: Delta tables that have the changes of queries, or their answers."""
