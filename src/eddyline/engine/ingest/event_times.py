@@ -148,6 +148,21 @@ def improbable_beside(
     return pc.if_else(rows, texts, pa.scalar(None, pa.string()))
 
 
+def improbable_without_others(values: pa.Array, advice: Advice) -> str | None:
+    """Why integers of a table are improbable as microseconds, without the name of their column: in
+    seconds or in milliseconds all of them are between 2001 and 2100; None: they are not.
+    """
+    numbers = _integers(values.drop_null())
+    first, last = _PROBABLE_S
+    for per_second in (1, 1_000):
+        low, high = first * per_second, last * per_second
+        inside = pc.and_(pc.greater_equal(numbers, low), pc.less(numbers, high))
+        if len(numbers) and pc.all(inside).as_py():
+            reason = improbable_reasons(values.drop_null().slice(0, 1), "", advice)[0].as_py()
+            return str(reason).removeprefix(": ")
+    return None
+
+
 def improbable_reasons(values: pa.Array, column: str, advice: Advice = declare) -> pa.Array:
     """The reasons of rows whose integers are improbable as microseconds."""
     text = values.cast(pa.string())

@@ -10,11 +10,13 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from eddyline.algebra.catalog import TableDef
-from eddyline.engine.ingest.arrow_values import to_table, with_valid_text
+from eddyline.engine.ingest.arrow_values import as_text, converted, flat, to_table, with_valid_text
+from eddyline.engine.ingest.event_times import improbable_without_others
 from eddyline.errors import DataError, did_you_mean
 from eddyline.runtime.stores.stem import Stem
-from eddyline.types import BEGINNING, arrow_schema
+from eddyline.types import BEGINNING, TIMESTAMP, arrow_schema, sql_type
 
+_SUPPLY = "supply timestamps, or declare it BIGINT"
 _FORMATS = ("parquet", "csv", "json", "orc")
 
 
@@ -40,12 +42,32 @@ def table_columns(definition: TableDef, data: Any) -> pa.Table:
                 f"table {definition.name!r}: the rows have no column {field.name!r}; "
                 + did_you_mean(field.name, rows.column_names)
             )
-        values = rows.column(positions[field.name.lower()])
-        try:
-            columns.append(values.cast(field.type).combine_chunks())
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise DataError(f"table {definition.name!r}, column {field.name!r}: {error}") from None
+        what = f"table {definition.name!r}, column {field.name!r}"
+        values = flat(rows.column(positions[field.name.lower()]))
+        columns.append(_declared(values, field.type, what))
     return pa.Table.from_arrays(columns, schema=arrow_schema(definition.schema))
+
+
+def _declared(values: pa.Array, type_: pa.DataType, what: str) -> pa.Array:
+    """The values in the declared type."""
+    if values.type == type_:
+        return values
+    try:
+        typed = converted(values, type_)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise DataError(
+            f"{what}: it is declared {sql_type(type_)} but the rows have {sql_type(values.type)}, "
+            f"which cannot be converted: {error}"
+        ) from None
+    lost = values.filter(pc.and_(values.is_valid(), typed.is_null()))
+    if len(lost):
+        first = as_text(lost.slice(0, 1))[0]
+        raise DataError(f"{what}: cannot read '{first}' as {sql_type(type_)}")
+    if type_ == TIMESTAMP and pa.types.is_integer(values.type):
+        reason = improbable_without_others(values, lambda unit: _SUPPLY)
+        if reason is not None:
+            raise DataError(f"{what}: {reason}")
+    return typed
 
 
 def static_stem(definition: TableDef, contents: pa.Table) -> Stem:
