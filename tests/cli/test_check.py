@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from eddyline.cli.main import app
-from eddyline.cli.scripts import runnable
+from eddyline.cli.scripts import runnable, warm_up
 from eddyline.errors import SqlError
 from eddyline.shipped import examples
 
@@ -121,6 +121,22 @@ def test_what_kafka_does_not_tell(tmp_path: Path, metadata: str, message: str) -
     assert message in output
 
 
+@pytest.mark.parametrize(
+    ("source", "sink", "message"),
+    [
+        ("csv", "parquet", "stream 's': CSV has no ARRAY<STRUCT<a: INT>>, the type of 'v'"),
+        ("json", "csv", "'q': sink 'csv' takes no ARRAY<STRUCT<a: INT>>, the type of 'v'"),
+        ("parquet", "text", "'q': sink 'text' takes no ARRAY<STRUCT<a: INT>>"),
+    ],
+)
+def test_nested_columns(tmp_path: Path, source: str, sink: str, message: str) -> None:
+    script = GOOD.replace("BIGINT", "ARRAY<STRUCT<a: INT>>").replace(", header = true", "")
+    script = script.replace("'csv'", f"'{source}'").replace("sink = 'parquet'", f"sink = '{sink}'")
+    code, output = check(tmp_path, script)
+    assert code == 2
+    assert message in output
+
+
 def test_a_stream_without_source_is_shown(tmp_path: Path) -> None:
     script = GOOD.replace(f"WITH ({SOURCE})", "")
     code, output = check(tmp_path, f"-- a comment\n{script}")
@@ -212,3 +228,14 @@ def test_an_unknown_format_is_a_warning(
 
 def test_the_demo_passes() -> None:
     runnable(examples() / "demo.sql")
+
+
+def test_queries_of_nested_columns_are_compiled(tmp_path: Path) -> None:
+    script = tmp_path / "script.sql"
+    script.write_text("""
+        CREATE STREAM s (ts TIMESTAMP, o STRUCT<a: DATE>, l ARRAY<INT>) TIMESTAMP BY ts
+          WITH (source = 'json', path = 'in');
+        CREATE QUERY q AS SELECT o.a, e FROM s [RANGE 1 HOUR], UNNEST(l) AS t (e);
+    """)
+    told: list[str] = []
+    warm_up(runnable(script), told.append)

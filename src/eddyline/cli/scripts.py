@@ -91,4 +91,6 @@ def _two_rows(schema: Schema) -> pa.Table:
 def _zeros(type_: pa.DataType) -> pa.Array:
     if pa.types.is_date(type_):
         return pa.array([0, 0], pa.int32()).cast(type_)
+    if pa.types.is_nested(type_):
+        return pa.nulls(2, type_)
     return convert(pa.array(["0", "0"]), type_)

@@ -19,6 +19,8 @@ OF_SOURCES: Final = ("source", "updates")
 ON_FAILURE: Final = "on_failure"
 WAITING_BYTES: Final = "max_waiting_bytes"
 OF_SINKS: Final = ("sink", "shared", ON_FAILURE, WAITING_BYTES)
+#: Sinks of which a column cannot be a structure, list or map.
+WITHOUT_NESTED: Final = frozenset(["csv", "jdbc", "postgres", "text", "webhook"])
 #: Options of sinks of files that the driver writes: when a file of several batches is due.
 ROLL_INTERVAL: Final = "roll_interval"
 ROLL_BYTES: Final = "roll_bytes"

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, Literal
 
+import pyarrow as pa
+
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.query import Query
@@ -23,6 +25,7 @@ from eddyline.spark.formats.format_options import (
     RECORDS,
     SOURCES,
     WAITING_BYTES,
+    WITHOUT_NESTED,
     Format,
     OptionError,
     record_format,
@@ -31,8 +34,10 @@ from eddyline.spark.formats.format_options import (
 )
 from eddyline.spark.sinks.failure_policy import FailurePolicy
 from eddyline.spark.sinks.sinks import SINKS
+from eddyline.spark.sinks.table_modes import wrong_option
 from eddyline.sql.definitions import SIDE_PREFIXES
 from eddyline.sql.statements import of_column
+from eddyline.types import sql_type
 
 #: What is declared with the options of a source.
 Declared = Literal["stream", "table", "changing table"]
@@ -160,6 +165,13 @@ def check_columns(definition: StreamDef | TableDef) -> None:
         )
     for column, name in metadata.items():
         _check_metadata(f"{what}, column '{column}'", source, name, of_column(column))
+    nested = next((f for f in definition.schema if pa.types.is_nested(f.type)), None)
+    if nested is not None and "csv" in (source, record):
+        raise OptionError(
+            f"{what}: CSV has no {sql_type(nested.type)}, the type of '{nested.name}'",
+            "source" if record is None else RECORD_FORMAT,
+            "value",
+        )
     if source != "kafka" or record is not None:
         return
     if isinstance(definition, TableDef):
@@ -232,7 +244,15 @@ def check_sink_of(query: Query) -> None:
     Raises:
         OptionError: the options do not fit the query.
     """
-    if (known := SINKS.get(sink_format(query.options))) is not None:
+    format_ = sink_format(query.options)
+    nested = next((f for f in query.schema if pa.types.is_nested(f.type)), None)
+    if nested is not None and format_ in WITHOUT_NESTED:
+        message = (
+            f"sink '{format_}' takes no {sql_type(nested.type)}, the type of '{nested.name}': "
+            "select its parts, as in a.b, a[0] or UNNEST(a)"
+        )
+        raise wrong_option(query, "sink", message)
+    if (known := SINKS.get(format_)) is not None:
         known.check_query(query)
 
 
