@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from eddyline.kernels.merge import merge_destinations
 from eddyline.runtime.recipients import Recipients
@@ -33,6 +34,8 @@ class Stored:
 
 
 Cell: TypeAlias = "Stored | pa.Array"
+#: A column and the path of names of a field in it.
+Part: TypeAlias = tuple[int, tuple[str, ...]]
 
 
 @dataclass(slots=True)
@@ -61,7 +64,7 @@ class Batch:
     cells: tuple[Cell, ...]
     pair: Array | None = None
     recipients: Recipients | None = None
-    _gathered: dict[int, pa.Array] = field(default_factory=dict, repr=False)
+    _gathered: dict[int | Part, pa.Array] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return int(self.ts.size)
@@ -76,6 +79,18 @@ class Batch:
             assert store is not None, "a stored column needs its store"
             self._gathered[index] = store.gather(cell.column, self.ids[cell.source])
         return self._gathered[index]
+
+    def part(self, index: int, names: tuple[str, ...]) -> pa.Array:
+        """The field of a structure column at a path of names; other fields are not gathered."""
+        cell = self.cells[index]
+        if not isinstance(cell, Stored) or index in self._gathered:
+            return pc.struct_field(self.column(index), list(names))
+        key = (index, names)
+        if key not in self._gathered:
+            store = self.stores[cell.source]
+            assert store is not None, "a stored column needs its store"
+            self._gathered[key] = store.part(cell.column, self.ids[cell.source], names)
+        return self._gathered[key]
 
     def is_gathered(self, index: int) -> bool:
         """Whether the column is at hand without going to its store."""

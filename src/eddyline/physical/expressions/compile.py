@@ -21,7 +21,7 @@ from eddyline.algebra.functions.fallibility import call_can_fail, can_fail
 from eddyline.algebra.functions.user_defined import UserCall
 from eddyline.physical.expressions.comparison import COMPARISON_KERNELS
 from eddyline.physical.expressions.dates import DATE_KERNELS
-from eddyline.physical.expressions.evaluation import Columns, Evaluation
+from eddyline.physical.expressions.evaluation import Columns, Evaluation, part_of
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
 from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, constant_array
 from eddyline.physical.expressions.lazy import LAZY, Node, optimistic
@@ -30,6 +30,7 @@ from eddyline.physical.expressions.nested import NESTED_KERNELS
 from eddyline.physical.expressions.numeric import NUMERIC_KERNELS
 from eddyline.physical.expressions.text import TEXT_KERNELS
 from eddyline.physical.expressions.user_defined import make_user_kernel
+from eddyline.runtime.batch import Part
 from eddyline.runtime.failures import Failure, report
 
 KERNELS: dict[str, Maker] = {
@@ -109,6 +110,9 @@ def _compile(expr: Expr) -> Node:
         case ColumnRef():
             index = expr.index
             return lambda columns: columns.column(index)
+        case Call(function="field") if (part := _part(expr)) is not None:
+            column, names = part
+            return lambda columns: part_of(columns, column, names)
         case Call(function="in", arguments=(needle, *choices)) if any(map(can_fail, choices)):
             equal = [Call(expr.type, "=", (needle, c)) for c in choices]
             return _compile(Call(expr.type, "or", tuple(equal)))
@@ -127,6 +131,19 @@ def _compile(expr: Expr) -> Node:
                 return lazy if is_own else optimistic(kernel, nodes, lazy)
             return _apply(kernel, nodes)
     raise TypeError(f"not an expression: {expr!r}")
+
+
+def _part(expr: Expr) -> Part | None:
+    """The column and the names, if an expression is a field of structures of a column."""
+    names: list[str] = []
+    while isinstance(expr, Call) and expr.function == "field":
+        structure, name = expr.args
+        if not pt.is_struct(structure.type):
+            return None
+        assert isinstance(name, Literal), "the binder makes it"
+        names.append(name.value)
+        expr = structure
+    return (expr.index, tuple(reversed(names))) if isinstance(expr, ColumnRef) else None
 
 
 def _fallible(call: Call, nodes: list[Node]) -> Node:

@@ -20,6 +20,7 @@ import pyarrow.types as pt
 
 from eddyline.algebra.functions.conversion import convert
 from eddyline.physical.expressions.kernel import Datum, null_where_not
+from eddyline.runtime.batch import Batch
 
 RowIndexes = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -95,6 +96,15 @@ class Evaluation:
     def without_failed(self, values: pa.Array) -> pa.Array:
         """The values, NULL for the failed rows."""
         return null_where_not(pa.array(~self.failed()), values) if self._rows else values
+
+
+def part_of(columns: Columns, index: int, names: tuple[str, ...]) -> pa.Array:
+    """The field of a structure column at a path of names; of a batch, other fields are not read."""
+    while isinstance(columns, Evaluation):
+        columns = columns._columns
+    if isinstance(columns, Batch):
+        return columns.part(index, names)
+    return pc.struct_field(columns.column(index), list(names))
 
 
 class _Subset:

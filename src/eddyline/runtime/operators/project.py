@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from eddyline.runtime.batch import Batch, Evaluator
+from eddyline.runtime.batch import Batch, Evaluator, Part
 from eddyline.runtime.failures import usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
 
@@ -37,7 +37,7 @@ class Project(Operator):
             batch, computed = usable_rows(batch, self._computed)
         values = iter(computed)
         cells = [batch.cells[o] if isinstance(o, int) else next(values) for o in self._outputs]
-        gathered = {
+        gathered: dict[int | Part, pa.Array] = {
             i: batch.column(output)
             for i, output in enumerate(self._outputs)
             if isinstance(output, int) and batch.is_gathered(output)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from eddyline.errors import DataError
 from eddyline.kernels.lists import ranges
@@ -54,6 +56,19 @@ class StructColumn(Nullable):
     def gather(self, places: Array) -> pa.Array:
         fields = [f.gather(places) for f in self._fields]
         return self._arrow(places.size, self._validity(places), fields)
+
+    def part(self, places: Array, names: Sequence[str]) -> pa.Array:
+        """As :meth:`gather`, of the field at a path of names only."""
+        field = self._fields[self.type.get_field_index(names[0])]
+        if len(names) > 1:
+            assert isinstance(field, StructColumn), "only structures have fields"
+            values = field.part(places, names[1:])
+        else:
+            values = field.gather(places)
+        valid = self._validity(places)
+        if valid is None or valid.all():
+            return values
+        return pc.if_else(pa.array(valid), values, pa.scalar(None, values.type))
 
     def view(self, start: int, end: int) -> pa.Array:
         fields = [f.view(start, end) for f in self._fields]

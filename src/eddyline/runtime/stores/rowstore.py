@@ -20,7 +20,7 @@ from eddyline.runtime.state import Rows, State, array, nested
 from eddyline.runtime.state import rows as saved_rows
 from eddyline.runtime.stores.buffers import Buffer, roomy
 from eddyline.runtime.stores.columns import Array, Column
-from eddyline.runtime.stores.nested_columns import make_column
+from eddyline.runtime.stores.nested_columns import StructColumn, make_column
 from eddyline.types import Schema
 
 _SMALLEST = 64
@@ -152,6 +152,12 @@ class RowStore:
     def gather(self, column: int, ids: Array) -> pa.Array:
         """Payload values of rows, by id."""
         return self._columns[column].gather(self.places(ids))
+
+    def part(self, column: int, ids: Array, names: Sequence[str]) -> pa.Array:
+        """As :meth:`gather`, of the field of a structure at a path of names only."""
+        structures = self._columns[column]
+        assert isinstance(structures, StructColumn), "only structures have fields"
+        return structures.part(self.places(ids), names)
 
     def column(self, number: int) -> Column:
         """A payload column, for kernels that work by place."""
