@@ -17,6 +17,7 @@ from eddyline.algebra.functions import FUNCTIONS, cast
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.expressions.compile import KERNELS
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
+from eddyline.physical.expressions.json_values import JSON_KERNELS
 from eddyline.physical.expressions.nested import FALLIBLE_NESTED, NESTED_KERNELS
 from eddyline.types import TIMESTAMP
 from expression_columns import TABLE, Rows, column, evaluate, fn, lit, same
@@ -204,7 +205,7 @@ def test_agrees_with_duckdb(expr: Expr, sql: str, duck: duckdb.DuckDBPyConnectio
 
 def test_every_kernel_is_compared_somewhere() -> None:
     used = {e.function for top, _ in AGREE for e in _calls(top)}
-    elsewhere = {"initcap", *NESTED_KERNELS, *FALLIBLE_NESTED}  # on Spark
+    elsewhere = {"initcap", *NESTED_KERNELS, *FALLIBLE_NESTED, *JSON_KERNELS}
     assert used | elsewhere == (set(KERNELS) | set(FALLIBLE_KERNELS)) - set(TOLERANT_KERNELS)
     assert {*KERNELS, *FALLIBLE_KERNELS} <= {*FUNCTIONS, "try_date_add", "value_of_key"}
 

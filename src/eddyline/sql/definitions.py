@@ -9,10 +9,10 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from eddyline.algebra.catalog import ColumnSources, JsonPath
+from eddyline.algebra.json_paths import conflict, parse_path
 from eddyline.errors import did_you_mean
 from eddyline.sql.datatypes import arrow_type, type_names
 from eddyline.sql.dialect import EddylineParser
-from eddyline.sql.json_paths import conflict, parse_path
 from eddyline.sql.naming import why_no_name
 from eddyline.sql.statements import OptionOffsets, of_column
 from eddyline.types import SQL_TYPES, TIMESTAMP, Field, Schema

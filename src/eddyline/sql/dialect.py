@@ -58,6 +58,11 @@ def _refuse(clause: tuple[str, str]) -> Callable[[EddylineParser], Any]:
     return lambda self: self.refuse(name, advice)
 
 
+def _arrow(kind: type[exp.Expr]) -> Callable[[Any, exp.Expr, exp.Expr], exp.Expr]:
+    """``->`` or ``->>`` with its right side as written: sqlglot would read it as a path."""
+    return lambda self, this, key: self.expression(kind(this=this, expression=key))
+
+
 def _closed(parse: Callable[[Any], Any]) -> Callable[[EddylineParser], Any]:
     """A function's own parser that also requires the closing parenthesis (sqlglot does not)."""
 
@@ -87,6 +92,11 @@ class EddylineParser(SetOperationParser):
         },
     }
     NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {"CASE": lambda self: self._parse_case()}
+    COLUMN_OPERATORS: ClassVar[dict[TokenType, Any]] = {
+        **SparkParser.COLUMN_OPERATORS,
+        TokenType.ARROW: _arrow(exp.JSONExtract),
+        TokenType.DARROW: _arrow(exp.JSONExtractScalar),
+    }
     SET_OP_MODIFIERS: ClassVar[set[str]] = {*SparkParser.SET_OP_MODIFIERS, "windows"}
     QUERY_MODIFIER_PARSERS: ClassVar[dict[TokenType, Any]] = {
         **SparkParser.QUERY_MODIFIER_PARSERS,

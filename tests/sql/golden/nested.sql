@@ -190,3 +190,49 @@ SqlError: line 1, column 8: there is no function collect_list: there are no aggr
   SELECT collect_list(price) FROM trades [ROWS 3]
          ^
 ----------
+SELECT symbol ->> symbol FROM trades
+=>
+SqlError: line 1, column 19: ->> takes a constant name or position; put a longer expression behind (symbol ->> 'name')
+  SELECT symbol ->> symbol FROM trades
+                    ^
+----------
+SELECT symbol ->> 'a' || 'b' FROM trades
+=>
+no error
+----------
+SELECT qty ->> 'a' FROM trades
+=>
+SqlError: line 1, column 8: ->> does not take (BIGINT, STRING); valid: text ->> 'name' or text ->> position or text ->> '$.path'
+  SELECT qty ->> 'a' FROM trades
+         ^
+----------
+SELECT symbol -> 1.5 FROM trades
+=>
+SqlError: line 1, column 8: -> does not take (STRING, DOUBLE); valid: text -> 'name' or text -> position or text -> '$.path'
+  SELECT symbol -> 1.5 FROM trades
+         ^
+----------
+SELECT json_value(symbol, 'a') FROM trades
+=>
+SqlError: line 1, column 8: 'a' is no path; write it like '$.order.price', '$.items[0].id' or '$[''a name'']'
+  SELECT json_value(symbol, 'a') FROM trades
+         ^
+----------
+SELECT json_query(symbol, symbol) FROM trades
+=>
+SqlError: line 1, column 8: json_query does not take (STRING, STRING); valid: json_query(text, '$.path')
+  SELECT json_query(symbol, symbol) FROM trades
+         ^
+----------
+SELECT symbol ->> '$.a.*' FROM trades
+=>
+SqlError: line 1, column 8: '$.a.*' is no path from '.*' on; write it like '$.order.price', '$.items[0].id' or '$[''a name'']'
+  SELECT symbol ->> '$.a.*' FROM trades
+         ^
+----------
+SELECT get_json_object(symbol, '$.a') FROM trades
+=>
+SqlError: line 1, column 8: there is no function get_json_object: write json_value(text, '$.field') or text ->> 'field'
+  SELECT get_json_object(symbol, '$.a') FROM trades
+         ^
+----------

@@ -290,19 +290,17 @@ no error
 ----------
 SELECT get_json_object(symbol, '$.a') FROM trades
 =>
-SqlError: line 1, column 8: there is no function get_json_object: parts of JSON are columns: declare them in the stream, with PATH '$.field' or as a STRUCT
+SqlError: line 1, column 8: there is no function get_json_object: write json_value(text, '$.field') or text ->> 'field'
   SELECT get_json_object(symbol, '$.a') FROM trades
          ^
 ----------
 SELECT symbol ->> 'a' FROM trades
 =>
-UnsupportedError: line 1, column 8: ->> is not supported: declare the column of the stream with PATH '$.field', or as a STRUCT
-  SELECT symbol ->> 'a' FROM trades
-         ^
+no error
 ----------
 SELECT from_json(symbol, 'a INT') FROM trades
 =>
-SqlError: line 1, column 8: there is no function from_json: parts of JSON are columns: declare them in the stream, with PATH '$.field' or as a STRUCT
+SqlError: line 1, column 8: there is no function from_json: write json_value(text, '$.field') or text ->> 'field'
   SELECT from_json(symbol, 'a INT') FROM trades
          ^
 ----------
@@ -714,7 +712,7 @@ UnsupportedError: line 1, column 8: ^ is not supported: there are no operators o
 ----------
 SELECT lenght(symbol) FROM trades
 =>
-SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 156: length, len, element, left, char_length, right, least, ln; aggregates: count, sum, try_sum, avg, min, max, stddev
+SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 158: length, len, element, left, char_length, right, least, ln; aggregates: count, sum, try_sum, avg, min, max, stddev
   SELECT lenght(symbol) FROM trades
          ^
 ----------

@@ -19,9 +19,7 @@ _LISTS: Final = "there are no aggregates that make lists and maps"
 _ELEMENTS: Final = (
     "there are no functions over the elements of lists: UNNEST(list) AS t (x) in FROM makes rows"
 )
-_JSON: Final = (
-    "parts of JSON are columns: declare them in the stream, with PATH '$.field' or as a STRUCT"
-)
+_JSON: Final = "write json_value(text, '$.field') or text ->> 'field'"
 _LAST: Final = (
     "rows of a group have no order: for the last row of each key read FROM s [PARTITION BY k "
     "ROWS 1], without GROUP BY"
@@ -55,7 +53,7 @@ _ADVICE: Final[dict[str, str]] = {
     "map map_from_arrays map_from_entries": "maps come from the source",
     "regexp_extract_all string_to_array": "parts of a text are split(text, pattern)",
     "transform aggregate reduce exists forall array_max array_min array_sort": _ELEMENTS,
-    "get_json_object from_json to_json json_extract json_value json_query json_tuple": _JSON,
+    "get_json_object from_json to_json json_extract json_tuple": _JSON,
     "json_extract_path_text parse_json variant_get": _JSON,
     "timestampdiff timediff age date_part_diff": (
         "write b - a for an INTERVAL, unix_seconds(b) - unix_seconds(a) for a number, or "

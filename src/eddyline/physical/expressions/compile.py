@@ -23,6 +23,7 @@ from eddyline.physical.expressions.comparison import COMPARISON_KERNELS
 from eddyline.physical.expressions.dates import DATE_KERNELS
 from eddyline.physical.expressions.evaluation import Columns, Evaluation, part_of
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
+from eddyline.physical.expressions.json_values import JSON_KERNELS
 from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, constant_array
 from eddyline.physical.expressions.lazy import LAZY, Node, optimistic
 from eddyline.physical.expressions.logic import LOGIC_KERNELS
@@ -41,6 +42,7 @@ KERNELS: dict[str, Maker] = {
     **DATE_KERNELS,
     **TOLERANT_KERNELS,
     **NESTED_KERNELS,
+    **JSON_KERNELS,
 }
 
 

@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from eddyline.algebra.catalog import ColumnSources, Emit, StreamDef, TableDef
 from eddyline.algebra.functions import UserFunction
+from eddyline.algebra.json_paths import path_text
 from eddyline.algebra.plan import Plan
 from eddyline.errors import EddylineError, StateError
 from eddyline.spark.script import Script
 from eddyline.spark.sinks.postgres.postgres_options import public_options
 from eddyline.spark.storage.program_file import SavedProgram
 from eddyline.sql.definitions import SIDE_PREFIXES
-from eddyline.sql.json_paths import path_text
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, CreateStream, CreateTable, CreateView
 from eddyline.types import sql_type

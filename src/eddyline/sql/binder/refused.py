@@ -11,7 +11,6 @@ from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.sql.numbers import shortened
 
 IN_WHERE: Final = "write it in WHERE, alone or between ANDs; for OR, write a UNION"
-_JSON: Final = "declare the column of the stream with PATH '$.field', or as a STRUCT"
 _KEYS: Final = "list the keys, and write a query for each grouping"
 _BITS: Final = "there are no operators on bits; a power is power(x, y)"
 _NOW: Final = "a replay would give another value: use the event time of the stream"
@@ -35,8 +34,6 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Struct: ("STRUCT(...)", "write named_struct('name', value, ...)"),
     exp.Map: ("MAP", "maps come from the source"),
     exp.Lambda: ("->", "there are no functions over the elements of lists"),
-    exp.JSONExtract: ("->", _JSON),
-    exp.JSONExtractScalar: ("->>", _JSON),
     exp.SimilarTo: ("SIMILAR TO", "write RLIKE and a regular expression"),
     exp.BitwiseXor: ("^", _BITS),
     exp.BitwiseAnd: ("&", _BITS),

@@ -157,6 +157,14 @@ class Scalars:
             raise self._context.error(node, "write one position or key in [...]")
         return functions.resolve("element", self._all([node.this, *node.expressions]))
 
+    def _json(self, node: exp.Expr) -> Expr:
+        sign = "->>" if isinstance(node, exp.JSONExtractScalar) else "->"
+        key = node.expression
+        if not isinstance(key, (exp.Literal, exp.Neg)):
+            message = f"{sign} takes a constant name or position; put a longer expression behind"
+            raise self._context.error(key, f"{message} ({node.this.sql('spark')} {sign} 'name')")
+        return functions.resolve(sign, self._all([node.this, key]))
+
     # -- operators -----------------------------------------------------------------------------
 
     def _binary(self, node: exp.Expr) -> Expr:
@@ -344,4 +352,6 @@ _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.Filter: Scalars._filtered,
     exp.Dot: Scalars._field,
     exp.Bracket: Scalars._element,
+    exp.JSONExtract: Scalars._json,
+    exp.JSONExtractScalar: Scalars._json,
 }

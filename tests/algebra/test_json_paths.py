@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.algebra.json_paths import parse_path, path_text
 from eddyline.errors import SqlError
-from eddyline.sql.json_paths import parse_path, path_text
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream, CreateTable
 

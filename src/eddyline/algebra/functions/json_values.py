@@ -1,0 +1,100 @@
+"""Values in texts that are JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+from eddyline.algebra.catalog import JsonPath
+from eddyline.algebra.expressions import Call, Expr, Literal
+from eddyline.algebra.functions.coercion import literal
+from eddyline.algebra.functions.registry import define
+from eddyline.algebra.json_paths import parse_path
+from eddyline.errors import SqlError
+
+_FAMILY = "JSON in texts"
+_STRING = pa.string()
+
+
+def path_of(call: Call) -> JsonPath:
+    """The path of a call of a function of this family."""
+    steps = call.args[1]
+    assert isinstance(steps, Literal), "the rules make it"
+    return tuple(json.loads(steps.value))
+
+
+def _call(function: str, text: Expr, path: JsonPath) -> Call:
+    return Call(_STRING, function, (text, literal(json.dumps(path), _STRING)))
+
+
+def _at_path(function: str, args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 2 or not pt.is_string(args[0].type):
+        return None
+    path = args[1]
+    if not isinstance(path, Literal) or not isinstance(path.value, str):
+        return None
+    return _call(function, args[0], _parsed(path.value))
+
+
+def _parsed(text: str) -> JsonPath:
+    try:
+        return parse_path(text)
+    except ValueError as e:
+        raise SqlError(str(e)) from None
+
+
+def _arrow(function: str, args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 2 or not pt.is_string(args[0].type) or not isinstance(args[1], Literal):
+        return None
+    text, key = args[0], args[1].value
+    if isinstance(key, bool) or not isinstance(key, (str, int)):
+        return None
+    path: JsonPath = (key,)
+    if isinstance(key, str) and key[:2] in ("$.", "$["):
+        path = _parsed(key)
+    if isinstance(text, Call) and text.function == "->":  # text -> 'a' ->> 'b'
+        return _call(function, text.args[0], (*path_of(text), *path))
+    return _call(function, text, path)
+
+
+@define(
+    _FAMILY,
+    "->>",
+    ["text ->> 'name'", "text ->> position", "text ->> '$.path'"],
+    "The value of a field, or of an element from 0, as text; NULL if there is none, if it is null, "
+    "or if the text is no JSON.",
+)
+def _text(args: tuple[Expr, ...]) -> Expr | None:
+    return _arrow("->>", args)
+
+
+@define(
+    _FAMILY,
+    "->",
+    ["text -> 'name'", "text -> position", "text -> '$.path'"],
+    "The same as JSON: strings have quotes, null is null.",
+)
+def _json(args: tuple[Expr, ...]) -> Expr | None:
+    return _arrow("->", args)
+
+
+@define(
+    _FAMILY,
+    "json_value",
+    "json_value(text, '$.path')",
+    "The string, number or boolean at a path, as text; NULL if there is none.",
+)
+def _json_value(args: tuple[Expr, ...]) -> Expr | None:
+    return _at_path("json_value", args)
+
+
+@define(
+    _FAMILY,
+    "json_query",
+    "json_query(text, '$.path')",
+    "The object or array at a path, as JSON; NULL if there is none.",
+)
+def _json_query(args: tuple[Expr, ...]) -> Expr | None:
+    return _at_path("json_query", args)

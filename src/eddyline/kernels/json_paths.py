@@ -1,0 +1,234 @@
+"""Values at a path of JSON texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from eddyline.kernels.json_text import after_space, after_string, number, unescape
+from eddyline.kernels.options import kernel
+
+#: What is wanted: a value that is neither object nor array, as text; an object or array; any value
+#: as text; any value as JSON.
+SCALAR, NESTED, TEXT, JSON = range(4)
+#: Objects and arrays within each other; deeper texts have no values.
+MAX_DEPTH: Final = 64
+_VALUE, _NAME, _AFTER = range(3)
+_FALSE = np.frombuffer(b"false", np.uint8)
+_TRUE = np.frombuffer(b"true", np.uint8)
+_NULL = np.frombuffer(b"null", np.uint8)
+
+
+def steps_of(path: Sequence[str | int]) -> tuple[np.ndarray, np.ndarray]:
+    """The steps and the names of a path, for :func:`values_at`."""
+    words = [step.encode() if isinstance(step, str) else b"" for step in path]
+    lengths = np.array([len(word) for word in words], np.int64)
+    ends = np.cumsum(lengths)
+    steps = np.stack([ends - lengths, ends], axis=1)
+    for place, step in enumerate(path):
+        if not isinstance(step, str):
+            steps[place] = -1, step
+    return steps, np.frombuffer(b"".join(words), np.uint8)
+
+
+@kernel
+def values_at(
+    offsets: np.ndarray,
+    data: np.ndarray,
+    steps: np.ndarray,
+    names: np.ndarray,
+    wanted: int,
+    out: np.ndarray,
+    ends: np.ndarray,
+    found: np.ndarray,
+) -> None:
+    """Find the value at a path in each of n texts; if a name is there twice, the first one. A text
+    that is not one value of strict JSON (RFC 8259) has none; null is none, but as JSON.
+
+    Args:
+        offsets, data: the texts, int32[n + 1] and uint8. steps: int64[steps, 2], where the name of
+            a field begins and ends in ``names``, or -1 and the position in an array.
+        wanted: SCALAR, NESTED, TEXT or JSON.
+        out: uint8, as long as ``data``: the values. ends: int32[n + 1]. found: bool[n].
+    """
+    counts = np.zeros(MAX_DEPTH, np.int64)
+    is_object = np.zeros(MAX_DEPTH, np.bool_)
+    ends[0] = 0
+    for row in range(found.size):
+        first, last = _span(data, offsets[row], offsets[row + 1], steps, names, counts, is_object)
+        end = _written(data, first, last, wanted, out, ends[row]) if first >= 0 else -1
+        found[row] = end >= 0
+        ends[row + 1] = end if end >= 0 else ends[row]
+
+
+@kernel
+def _span(
+    data: np.ndarray,
+    p: int,
+    end: int,
+    steps: np.ndarray,
+    names: np.ndarray,
+    counts: np.ndarray,
+    is_object: np.ndarray,
+) -> tuple[int, int]:
+    """Where the value is in a text, which is read to its end; -1, -1: there is none."""
+    depth, on_path = 0, 0  # on_path: how many steps lead to the innermost container or value
+    first, last, state = -1, -1, _VALUE
+    inside = -1  # the depth of the container that is the value
+    p = after_space(data, p, end)
+    while p < end:
+        c = data[p]
+        if state == _VALUE:
+            is_it = first < 0 and on_path == depth and depth == steps.shape[0]
+            if is_it:
+                first = p
+            if c == 123 or c == 91:
+                if depth == MAX_DEPTH:
+                    return -1, -1
+                if is_it:
+                    inside = depth
+                is_object[depth], counts[depth] = c == 123, 0
+                depth += 1
+                p = after_space(data, p + 1, end)
+                if p < end and data[p] == (125 if c == 123 else 93):
+                    state = _AFTER
+                    counts[depth - 1] = -1  # empty
+                    continue
+                if c == 123:
+                    state = _NAME
+                else:
+                    on_path = _step(steps, depth - 1, on_path, first, 0)
+                continue
+            p = _after_scalar(data, p, end)
+            if p < 0:
+                return -1, -1
+            if is_it:
+                last = p
+            state = _AFTER
+            if depth == 0:
+                break
+        elif state == _NAME:
+            if c != 34:
+                return -1, -1
+            begin = p + 1
+            p, escaped = after_string(data, begin, end)
+            if p < 0:
+                return -1, -1
+            if on_path >= depth - 1:
+                on_path = depth - 1
+                if (
+                    first < 0
+                    and depth <= steps.shape[0]
+                    and _is_name(data, begin, p - 1, escaped, steps, names, depth - 1)
+                ):
+                    on_path = depth
+            p = after_space(data, p, end)
+            if p >= end or data[p] != 58:
+                return -1, -1
+            p += 1
+            state = _VALUE
+        elif c == 44 and counts[depth - 1] >= 0:
+            on_path = min(on_path, depth - 1)
+            if is_object[depth - 1]:
+                state = _NAME
+            else:
+                counts[depth - 1] += 1
+                on_path = _step(steps, depth - 1, on_path, first, counts[depth - 1])
+                state = _VALUE
+            p += 1
+        elif c == (125 if is_object[depth - 1] else 93):
+            depth -= 1
+            on_path = min(on_path, depth)
+            p += 1
+            if inside == depth:
+                last, inside = p, -1
+            if depth == 0:
+                break
+        else:
+            return -1, -1
+        p = after_space(data, p, end)
+    if depth > 0 or state != _AFTER or after_space(data, p, end) < end:
+        return -1, -1
+    return (first, last) if last >= 0 else (-1, -1)
+
+
+@kernel
+def _step(steps: np.ndarray, depth: int, on_path: int, first: int, position: int) -> int:
+    """How many steps lead to an element of an array in which ``depth`` steps have led."""
+    if first >= 0 or on_path < depth or depth >= steps.shape[0]:
+        return min(on_path, depth)
+    is_next = steps[depth, 0] < 0 and steps[depth, 1] == position
+    return depth + 1 if is_next else depth
+
+
+@kernel
+def _is_name(
+    data: np.ndarray,
+    begin: int,
+    end: int,
+    escaped: bool,
+    steps: np.ndarray,
+    names: np.ndarray,
+    step: int,
+) -> bool:
+    """Whether a string is the name of a step."""
+    start, stop = steps[step, 0], steps[step, 1]
+    length = stop - start
+    if start < 0:
+        return False
+    if escaped:
+        if end - begin > 6 * length:
+            return False
+        text = np.empty(end - begin, np.uint8)
+        return _equal(text, 0, unescape(data, begin, end, text, 0), names, start, stop)
+    return _equal(data, begin, end, names, start, stop)
+
+
+@kernel
+def _equal(data: np.ndarray, begin: int, end: int, word: np.ndarray, start: int, stop: int) -> bool:
+    """Whether bytes are those of a word."""
+    same = end - begin == stop - start
+    k = 0
+    while same and k < stop - start:
+        same = data[begin + k] == word[start + k]
+        k += 1
+    return bool(same)
+
+
+@kernel
+def _after_scalar(data: np.ndarray, p: int, end: int) -> int:
+    """Behind a string, number, true, false or null; -1: there is none."""
+    c = data[p]
+    if c == 34:
+        return after_string(data, p + 1, end)[0]
+    if c == 116:
+        return _after_word(data, p, end, _TRUE)
+    if c == 102:
+        return _after_word(data, p, end, _FALSE)
+    if c == 110:
+        return _after_word(data, p, end, _NULL)
+    if c == 45 or 48 <= c <= 57:
+        return number(data, p, end)[0]
+    return -1
+
+
+@kernel
+def _after_word(data: np.ndarray, p: int, end: int, word: np.ndarray) -> int:
+    there = p + word.size <= end and _equal(data, p, p + word.size, word, 0, word.size)
+    return p + word.size if there else -1
+
+
+@kernel
+def _written(data: np.ndarray, first: int, last: int, wanted: int, out: np.ndarray, to: int) -> int:
+    """Write a value as it is wanted; returns where it ends, -1: it is not what is wanted."""
+    c = data[first]
+    if wanted != JSON:
+        is_nested = c == 123 or c == 91
+        if c == 110 or (is_nested != (wanted == NESTED) and wanted != TEXT):
+            return -1
+        if c == 34:
+            return unescape(data, first + 1, last - 1, out, to)
+    out[to : to + last - first] = data[first:last]
+    return to + last - first
