@@ -31,9 +31,9 @@ $(STAMP): requirements.lock pyproject.toml scripts/check_machine.py
 	@touch $@
 	@echo "setup: done"
 
-setup-connectors: setup  ## fetch Spark's connector for Kafka, and a broker for its tests
+setup-connectors: setup  ## fetch Spark's connector for Kafka, and a broker for tests and measurements
 	@$(BIN)/eddyline connectors
-	@$(BIN)/python tests/support/kafka_broker.py
+	@$(BIN)/python -m eddyline.bench.kafka_broker
 
 demo: setup  ## run the demo: ten standing queries over real streams
 	@$(BIN)/eddyline demo

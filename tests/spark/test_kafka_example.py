@@ -26,7 +26,7 @@ from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, CreateStream
 
 if TYPE_CHECKING:
-    from kafka_broker import KafkaBroker
+    from eddyline.bench.kafka_broker import KafkaBroker
 
 pytestmark = [pytest.mark.spark, pytest.mark.fault]
 

@@ -82,6 +82,19 @@ def bench_throughput(
         run_throughput(case=case, rounds=rounds, rows=rows, json=json)
 
 
+@bench.command("kafka")
+def bench_kafka(
+    rounds: Annotated[int, typer.Option(min=1, help="Measured runs of each source.")] = 3,
+    rows: Annotated[int, typer.Option(min=1_000, help="Rows of a batch.")] = 500_000,
+    json: Json = False,
+) -> None:
+    """Measure messages of Kafka beside the same rows in JSON files and in Parquet files."""
+    from eddyline.bench.kafka import run_kafka
+
+    with failures.reported():
+        run_kafka(rounds=rounds, rows=rows, json=json)
+
+
 @bench.command("state")
 def bench_state(
     batches: Annotated[int, typer.Option(min=2, help="Number of small batches.")] = 20_000,

@@ -17,7 +17,7 @@ from eddyline.spark import Session
 from spark_cases import Feed, definitions, stream_tables, wait
 
 if TYPE_CHECKING:
-    from kafka_broker import KafkaBroker
+    from eddyline.bench.kafka_broker import KafkaBroker
 
 pytestmark = pytest.mark.spark
 

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from eddyline.spark import Session
 
 if TYPE_CHECKING:
-    from kafka_broker import KafkaBroker
+    from eddyline.bench.kafka_broker import KafkaBroker
 
 pytestmark = pytest.mark.spark
 

@@ -49,27 +49,18 @@ def header_of(spark: SparkSession, options: Mapping[str, str]) -> str | None:
     return _without_mark(str(found[0]["value"])) if found else None
 
 
-def parsed(
-    lines: DataFrame,
-    format_: str,
-    options: Mapping[str, str],
-    schema: StructType,
-    header: str | None = None,
-) -> DataFrame:
-    """The rows of lines of text.
+def records_of(lines: DataFrame, header: str | None = None) -> DataFrame:
+    """The lines of text that are records.
 
     Args:
         lines: from Spark's source ``text``, possibly with partition columns.
-        schema: of the rows, with the column for corrupt records.
         header: a line that is skipped in every file.
     """
     line = F.col("value")
     lines = lines.where(_is_record()).withColumn(
         "value", F.when(line.startswith("\ufeff"), F.substr(line, F.lit(2))).otherwise(line)
     )
-    if header is not None:
-        lines = lines.where(line != header)
-    return parsed_records(lines, format_, options, schema)
+    return lines if header is None else lines.where(line != header)
 
 
 def parsed_records(

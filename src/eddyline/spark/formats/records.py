@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
@@ -57,15 +58,49 @@ def _type(tree: Any) -> DataType:
     return ArrayType(_type(tree[0])) if 0 in tree else _struct(tree)
 
 
+@dataclass(frozen=True)
+class Records:
+    """Records of a source that are not parsed yet.
+
+    Attributes:
+        rows: their texts in the column ``value``, and other columns.
+        format, options: of the records; the names of options in lower case.
+        fields: those of a record, with the types to read.
+        columns: the declared ones. paths: in a record, or the name of another column of the rows;
+            without a path a column has the place of its name.
+    """
+
+    rows: DataFrame
+    format: str
+    options: Mapping[str, str]
+    fields: Sequence[StructField]
+    columns: Schema
+    paths: Mapping[str, JsonPath]
+
+    def parsed(self) -> DataFrame:
+        """The declared columns, and the texts of records that cannot be parsed."""
+        others = [f for f in self.rows.schema.fields if f.name != "value"]
+        corrupt = StructField(CORRUPT_RECORD, StringType())
+        schema = StructType([*self.fields, *others, corrupt])
+        found = parsed_records(self.rows, self.format, self.options, schema)
+        values = (at_path(self.path(f.name)).alias(f.name) for f in self.columns)
+        return found.select(*values, F.col(CORRUPT_RECORD))
+
+    def path(self, column: str) -> JsonPath:
+        """The path of a declared column."""
+        return self.paths.get(column, (column,))
+
+
 def at_paths(df: DataFrame, columns: Schema, paths: Mapping[str, JsonPath]) -> DataFrame:
     """The columns of rows that have the fields of :func:`nested`; with corrupt records."""
-    found = [_at(paths.get(f.name, (f.name,))).alias(f.name) for f in columns]
+    found = [at_path(paths.get(f.name, (f.name,))).alias(f.name) for f in columns]
     if CORRUPT_RECORD in df.columns:
         found.append(F.col(CORRUPT_RECORD))
     return df.select(*found)
 
 
-def _at(path: JsonPath) -> Column:
+def at_path(path: JsonPath) -> Column:
+    """The value at a path, in columns of the record's fields."""
     value = F.col("`{}`".format(str(path[0]).replace("`", "``")))
     for step in path[1:]:
         value = value.getField(step) if isinstance(step, str) else F.get(value, F.lit(step))
@@ -90,18 +125,17 @@ def told_columns(records: DataFrame, columns: Schema, metadata: Mapping[str, str
     )
 
 
-def record_rows(
+def records_beside(
     records: DataFrame,
     format_: str,
     options: Mapping[str, str],
     fields: Sequence[StructField],
     columns: Schema,
     sources: ColumnSources,
-) -> DataFrame:
-    """The declared columns of records, with those that cannot be parsed.
+) -> Records:
+    """The records in the column ``value`` of a source, with what it tells of them.
 
     Args:
-        records: the rows of a source, with the record in the column ``value``.
         format_, options: of the records. fields: the columns in them, with the types to read.
         columns: all declared ones. sources: where they are.
     """
@@ -109,13 +143,9 @@ def record_rows(
     beside = {f.name: f"METADATA {f.name}" for f in told}  # no name of a field of a record
     text = F.col("value").cast("string").alias("value")
     named = (_told(records, sources.metadata[f.name], f).alias(beside[f.name]) for f in told)
-    rows = records.select(text, *named)
-    types = [StructField(beside[f.name], rows.schema[beside[f.name]].dataType) for f in told]
     in_record = nested(fields, sources.paths) if format_ == "json" else fields
-    corrupt = StructField(CORRUPT_RECORD, StringType())
-    schema = StructType([*in_record, *types, corrupt])
     paths = {**sources.paths, **{name: (other,) for name, other in beside.items()}}
-    return at_paths(parsed_records(rows, format_, options, schema), columns, paths)
+    return Records(records.select(text, *named), format_, options, in_record, columns, paths)
 
 
 def _told(records: DataFrame, name: str, field: Field) -> Column:

@@ -71,9 +71,9 @@ class Sampler:
         local = None
         if not declared.columns.paths:
             local = _local_rows(declared.options, self.limit)
-        return self._streamed(open_(self.spark(), declared)[0]) if local is None else local
+        return self._streamed(*open_(self.spark(), declared)) if local is None else local
 
-    def _streamed(self, rows: DataFrame) -> pa.Table:
+    def _streamed(self, rows: DataFrame, read: Reader | None) -> pa.Table:
         taken: list[pa.Table] = []
 
         def left() -> int:
@@ -81,8 +81,11 @@ class Sampler:
             return self.limit - rows_taken
 
         def take(batch: DataFrame, number: int) -> None:
-            if left() > 0:
+            if read is None and left() > 0:
                 taken.append(batch.limit(left()).toArrow())
+            elif read is not None and left() > 0:
+                pieces = list(read(iter(batch.toArrow().to_batches())))
+                taken.append(pa.Table.from_batches(pieces).slice(0, left()))
 
         with tempfile.TemporaryDirectory(prefix="eddyline-") as checkpoint:
             query = (

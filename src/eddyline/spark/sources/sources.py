@@ -24,12 +24,19 @@ from eddyline.engine.ingest.tables import table_columns
 from eddyline.errors import DataError, did_you_mean
 from eddyline.spark.exchange.result_ages import ARRIVED
 from eddyline.spark.formats.format_options import FILE_FORMATS, SOURCES, is_missing, package_of
-from eddyline.spark.formats.lines import are_lines, header_of, parsed
+from eddyline.spark.formats.lines import are_lines, header_of, records_of
 from eddyline.spark.formats.parquet import Reader, local_parquet, local_rows
-from eddyline.spark.formats.records import at_paths, nested, record_rows, told_columns
+from eddyline.spark.formats.records import (
+    Records,
+    at_paths,
+    nested,
+    records_beside,
+    told_columns,
+)
 from eddyline.spark.root_cause import root_cause
 from eddyline.spark.sources.declared import DeclaredSource, source_of
 from eddyline.spark.sources.format_check import Declared
+from eddyline.spark.sources.parsed_by_columns import parsed_by_columns
 from eddyline.spark.storage import files
 from eddyline.types import TIMESTAMP, Field, Schema, with_nulls
 
@@ -61,12 +68,16 @@ def stream_source(
         by_arrow = local_parquet(spark, stream, source.options, kind)
         if by_arrow is not None:
             return by_arrow
-    read = _as_read(stream, source.text_format, {**source.options, **source.parsing})
+    as_read = _as_read(stream, source.text_format, {**source.options, **source.parsing})
     declared = stream.supplied
     if source.format == "kafka":
         source, declared = source.with_told(ARRIVED, "timestamp"), (*declared, _ARRIVED)
-    df = _rows(spark, spark.readStream, what, source, declared, read)
-    return declared_columns(df, stream, kind), None
+    given = (spark, spark.readStream, what, source, declared, as_read)
+    records = _records(*given)
+    if records is None:
+        return declared_columns(_rows(*given), stream, kind), None
+    parsed = declared_columns(records.parsed(), stream, kind)
+    return parsed_by_columns(records) or (parsed, None)
 
 
 def change_source(spark: SparkSession, table: TableDef) -> tuple[DataFrame, Reader | None]:
@@ -105,7 +116,9 @@ def table_source(spark: SparkSession, table: TableDef) -> pa.Table:
         by_arrow = local_rows(spark, table, source.options)
         if by_arrow is not None:
             return table_columns(table, by_arrow)
-    df = _rows(spark, spark.read, what, source, table.schema, table.schema)
+    given = (spark, spark.read, what, source, table.schema, table.schema)
+    records = _records(*given)
+    df = _rows(*given) if records is None else records.parsed()
     table_columns(table, _no_rows(what, df))  # checks the columns before the rows are read
     with _reading(what, source.format):
         content, _ = with_valid_text(_selected(df, table.schema).toArrow(), {CORRUPT_RECORD})
@@ -157,22 +170,48 @@ def _rows(
     declared: Schema,
     as_read: Schema,
 ) -> DataFrame:
-    """The declared columns of a source, and others if it has others.
+    """The declared columns of a source without :func:`_records`, and others if it has others.
 
     Args:
         read: ``spark.read`` or ``spark.readStream``. as_read: with the types in which Spark reads.
     """
     format_, options, columns = source.format, source.options, source.columns
-    told = columns.metadata
-    if source.record is not None or told or format_ == "kafka":
-        records = _load(what, format_, read.format(format_).options(**options))
-        if source.record is None:
-            return told_columns(records, declared, told)
-        fields = _declared_types([f for f in as_read if f.name not in told])
-        return record_rows(records, source.record, source.parsing, fields, declared, columns)
+    if columns.metadata or format_ == "kafka":
+        given = _load(what, format_, read.format(format_).options(**options))
+        return told_columns(given, declared, columns.metadata)
     schema = _read_schema(spark, what, format_, options, as_read, columns.paths)
-    df = _read(spark, read, what, format_, options, schema)
+    reader = read.format(format_).options(**options)
+    df = _load(what, format_, reader if schema is None else reader.schema(schema))
     return at_paths(df, declared, columns.paths) if columns.paths else df
+
+
+def _records(
+    spark: SparkSession,
+    read: Any,
+    what: str,
+    source: DeclaredSource,
+    declared: Schema,
+    as_read: Schema,
+) -> Records | None:
+    """The records of a source that has a text of each; None if Spark reads it otherwise."""
+    format_, options, columns = source.format, source.options, source.columns
+    if source.record is not None:
+        given = _load(what, format_, read.format(format_).options(**options))
+        fields = _declared_types([f for f in as_read if f.name not in columns.metadata])
+        return records_beside(given, source.record, source.parsing, fields, declared, columns)
+    if not are_lines(format_, options):
+        return None
+    schema = _read_schema(spark, what, format_, options, as_read, columns.paths)
+    assert schema is not None, "lines are in files"
+    named = format_ == "csv" and options.get("header", "false").lower() == "true"
+    with _reading(what, format_):
+        header = header_of(spark, options) if named else None
+    if named and header is None:
+        return None
+    lines = records_of(_load(what, "text", read.format("text").options(**options)), header)
+    others = {name.lower() for name in lines.columns if name != "value"} | {CORRUPT_RECORD}
+    fields = [f for f in schema.fields if f.name.lower() not in others]
+    return Records(lines, format_, options, fields, declared, columns.paths)
 
 
 def _read_schema(
@@ -203,30 +242,6 @@ def _read_schema(
             fields = _by_header(spark, what, options, fields)
         return StructType([*fields, StructField(CORRUPT_RECORD, StringType())])
     return _own_schema(spark, what, format_, options) or StructType(_declared_types(declared))
-
-
-def _read(
-    spark: SparkSession,
-    read: Any,
-    what: str,
-    format_: str,
-    options: dict[str, str],
-    schema: StructType | None,
-) -> DataFrame:
-    """The DataFrame of a source; of formats with a record per line, one row per line.
-
-    Args:
-        read: ``spark.read`` or ``spark.readStream``.
-    """
-    if schema is not None and are_lines(format_, options):
-        named = format_ == "csv" and options.get("header", "false").lower() == "true"
-        with _reading(what, format_):
-            header = header_of(spark, options) if named else None
-        if not named or header is not None:
-            lines = _load(what, "text", read.format("text").options(**options))
-            return parsed(lines, format_, options, schema, header)
-    reader = read.format(format_).options(**options)
-    return _load(what, format_, reader if schema is None else reader.schema(schema))
 
 
 def _as_read(stream: StreamDef, format_: str, options: Mapping[str, str]) -> Schema:

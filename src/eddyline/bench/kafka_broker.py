@@ -1,4 +1,5 @@
-"""A Kafka broker of the tests: one process, in a temporary directory, on the loopback address.
+"""A Kafka broker for measurements and tests: one process, in a temporary directory, on the loopback
+address.
 
 Run as a program, this fetches it: ``make setup-connectors``.
 """
@@ -16,9 +17,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from eddyline.errors import SetupError
 from eddyline.spark.connectors import Module, connector_jars, directory_of, fetch
 from eddyline.spark.environment import require_java
 
@@ -32,12 +33,15 @@ _MESSAGES: Final = pa.schema(
 
 
 class KafkaBroker:
-    """A running broker; ``stop`` ends it. Skips the test where there are no jars."""
+    """A running broker; ``stop`` ends it.
+
+    Raises:
+        SetupError: there are no jars.
+    """
 
     def __init__(self) -> None:
-        missing = not connector_jars() or not directory_of(BROKER).exists()
-        if missing:
-            pytest.skip("no connector, or no broker, of Kafka: make setup-connectors")
+        if not connector_jars() or not directory_of(BROKER).exists():
+            raise SetupError("no connector, or no broker, of Kafka: make setup-connectors")
         self._home = Path(tempfile.mkdtemp(prefix="eddyline-kafka-"))
         self._process: subprocess.Popen[bytes] | None = None
         try:

@@ -1,0 +1,402 @@
+"""Values at paths of JSON messages, into columns; messages that are unusual are left to others.
+
+A message is *plain* if it is one object of strict JSON (RFC 8259) whose declared values have the
+declared types, in a form that every parser reads alike: no numbers in quotes or beyond their type,
+no name twice, no text behind the object. For anything else the kernel makes no row.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from eddyline.kernels.json_text import (
+    TOO_LONG,
+    after_space,
+    after_string,
+    compacted,
+    number,
+    unescape,
+)
+from eddyline.kernels.options import kernel
+
+#: What a node of a declaration is.
+OBJECT, ARRAY, TEXT, INTEGER, DOUBLE, DECIMAL, BOOLEAN = range(7)
+#: A declaration is a tree, its root at 0. Nodes below one are at ``first``, ``count`` of them.
+#:
+#: kind: see above. slot: of its values, or -1. name, length: in an object, where its name is in the
+#: text of all names; in an array ``name`` is the position. rest: the node of the other elements of
+#: an array. low, high: the range of integers, and of decimals times ``10**scale``.
+_FIELDS = ("kind", "slot", "first", "count", "rest", "name", "length", "low", "high", "scale")
+NODE: Final = np.dtype([(name, np.int64) for name in _FIELDS])
+#: Objects and arrays within each other.
+MAX_DEPTH: Final = 64
+#: The length of a value: of none, and of one that is no text.
+NONE, VALUE = -1, 0
+#: Powers of ten that are doubles, and digits of which doubles have all.
+_EXACT_POWER, _EXACT = 22, 2**53
+_POWERS = 10.0 ** np.arange(_EXACT_POWER + 1)
+_TENS = 10 ** np.arange(19, dtype=np.int64)
+#: Decimal exponents of doubles that are neither rounded to zero nor infinite.
+_LARGEST_EXPONENT = 290
+_SKIPPED = -1
+_VALUE, _NAME, _AFTER, _CLOSE = range(4)
+
+
+@kernel
+def plain_messages(
+    offsets: np.ndarray,
+    data: np.ndarray,
+    nodes: np.ndarray,
+    names: np.ndarray,
+    values: np.ndarray,
+    reals: np.ndarray,
+    lengths: np.ndarray,
+    more: np.ndarray,
+    plain: np.ndarray,
+) -> None:
+    """Read n messages.
+
+    Args:
+        offsets, data: the messages, int64[n + 1] and uint8. nodes, names: the declaration.
+        values: int64[slots, n], of text where it begins: in ``data``, or behind its end in
+            ``more``. reals: the same memory as doubles. lengths: int32[slots, n], in bytes of text,
+            NONE for NULL; of a double with a length the text is to be converted.
+        more: uint8, as long as ``data``: text that is not in the messages as it is.
+        plain: bool[n].
+    """
+    seen = np.zeros(nodes.size, np.int64)
+    of_depth = np.zeros((4, MAX_DEPTH), np.int64)
+    written = 0
+    for row in range(offsets.size - 1):
+        for slot in range(lengths.shape[0]):
+            lengths[slot, row] = NONE
+        end = _message(
+            data, offsets[row], offsets[row + 1], nodes, names, row, values,
+            reals, lengths, more, written, seen, of_depth,
+        )  # fmt: skip
+        plain[row] = end >= 0
+        if end >= 0:
+            written = end
+        else:
+            for slot in range(lengths.shape[0]):
+                lengths[slot, row] = NONE
+
+
+@kernel
+def _message(
+    data: np.ndarray,
+    p: int,
+    end: int,
+    nodes: np.ndarray,
+    names: np.ndarray,
+    row: int,
+    values: np.ndarray,
+    reals: np.ndarray,
+    lengths: np.ndarray,
+    more: np.ndarray,
+    written: int,
+    seen: np.ndarray,
+    of_depth: np.ndarray,
+) -> int:
+    """Read a message; returns the new end of what is written to ``more``, or -1."""
+    node_at, next_at, object_at, is_object = of_depth[0], of_depth[1], of_depth[2], of_depth[3]
+    depth, node, state = 0, 0, _VALUE
+    text_depth, text_begin, text_node, has_space = 0, 0, 0, False
+    p = after_space(data, p, end)
+    if p >= end or data[p] != 123:
+        return -1
+    while True:
+        if p >= end:
+            return -1
+        c = data[p]
+        if state == _VALUE and (c == 123 or c == 91):
+            kind = nodes[node].kind if node >= 0 else _SKIPPED
+            if kind == TEXT:
+                text_depth, text_begin, text_node, has_space = depth + 1, p, node, False
+                node = -1
+            elif node >= 0 and kind != (OBJECT if c == 123 else ARRAY):
+                return -1
+            if depth == MAX_DEPTH:
+                return -1
+            node_at[depth], next_at[depth], is_object[depth] = node, 0, c == 123
+            seen[0] += 1  # the root is in no object: it counts objects
+            object_at[depth] = seen[0]
+            depth += 1
+            begin = p + 1
+            p = after_space(data, begin, end)
+            has_space |= p > begin
+            if p >= end:
+                return -1
+            if data[p] == (125 if c == 123 else 93):
+                state = _CLOSE
+            elif c == 123:
+                state = _NAME
+            else:
+                node = _element(nodes, node, 0)
+        elif state == _VALUE:
+            if node >= 0:
+                p, written = _declared(
+                    data, p, end, nodes, node, row, values, reals, lengths, more, written
+                )
+            else:
+                p = _skipped(data, p, end, text_depth > 0)
+            if p < 0:
+                return -1
+            state = _AFTER
+        elif state == _NAME:
+            if c != 34:
+                return -1
+            begin = p + 1
+            p, escaped = after_string(data, begin, end)
+            if p < 0 or (escaped and text_depth > 0):
+                return -1
+            top = node_at[depth - 1]
+            node = -1
+            if top >= 0:
+                if escaped:
+                    return -1
+                node = _field(nodes, names, top, next_at[depth - 1], data, begin, p - 1 - begin)
+                if node >= 0:
+                    if seen[node] == object_at[depth - 1]:
+                        return -1
+                    seen[node] = object_at[depth - 1]
+                    next_at[depth - 1] = node - nodes[top].first + 1
+            begin = p
+            p = after_space(data, begin, end)
+            if p >= end or data[p] != 58:
+                return -1
+            has_space |= p > begin
+            begin = p + 1
+            p = after_space(data, begin, end)
+            has_space |= p > begin
+            state = _VALUE
+        elif state == _AFTER:
+            if c == 44:
+                begin = p + 1
+                p = after_space(data, begin, end)
+                has_space |= p > begin
+                if is_object[depth - 1]:
+                    state = _NAME
+                else:
+                    next_at[depth - 1] += 1
+                    node = _element(nodes, node_at[depth - 1], next_at[depth - 1])
+                    state = _VALUE
+            elif c == (125 if is_object[depth - 1] else 93):
+                state = _CLOSE
+            else:
+                begin = p
+                p = after_space(data, begin, end)
+                has_space = True
+                if p == begin:
+                    return -1
+        else:
+            p += 1
+            if depth == text_depth:
+                slot = nodes[text_node].slot
+                if slot >= 0 and has_space:
+                    values[slot, row] = data.size + written
+                    begin = written
+                    written = compacted(data, text_begin, p, more, written)
+                    lengths[slot, row] = written - begin
+                elif slot >= 0:
+                    values[slot, row] = text_begin
+                    lengths[slot, row] = p - text_begin
+                text_depth = 0
+            depth -= 1
+            if depth == 0:
+                break
+            state = _AFTER
+    return written if after_space(data, p, end) == end else -1
+
+
+@kernel
+def _element(nodes: np.ndarray, array: int, position: int) -> int:
+    """The node of an element of an array."""
+    if array < 0:
+        return -1
+    for node in range(nodes[array].first, nodes[array].first + nodes[array].count):
+        if nodes[node].name == position:
+            return node
+    return nodes[array].rest
+
+
+@kernel
+def _field(
+    nodes: np.ndarray,
+    names: np.ndarray,
+    parent: int,
+    guess: int,
+    data: np.ndarray,
+    begin: int,
+    length: int,
+) -> int:
+    """The node of a field of an object, or -1. ``guess``: which one it probably is."""
+    first, count = nodes[parent].first, nodes[parent].count
+    for k in range(count):
+        i = guess + k
+        node = first + (i - count if i >= count else i)
+        if nodes[node].length == length:
+            name = nodes[node].name
+            j = 0
+            while j < length and names[name + j] == data[begin + j]:
+                j += 1
+            if j == length:
+                return node
+    return -1
+
+
+@kernel
+def _skipped(data: np.ndarray, p: int, end: int, in_text: bool) -> int:
+    """Behind a value that is not declared. ``in_text``: within one that is read as text, which has
+    numbers and strings as they are usually written.
+    """
+    c = data[p]
+    if c == 34:
+        p, escaped = after_string(data, p + 1, end)
+        return -1 if escaped and in_text else p
+    if c == 45 or 48 <= c <= 57:
+        begin = p
+        p, whole, value, count, _, _ = number(data, p, end)
+        if in_text and (not whole or count == TOO_LONG or (value == 0 and data[begin] == 45)):
+            return -1
+        return p
+    return _literal(data, p, end)
+
+
+@kernel
+def _literal(data: np.ndarray, p: int, end: int) -> int:
+    """Behind true, false or null."""
+    word = data[p : min(p + 5, end)]
+    if word.size < 4:
+        return -1
+    if word[0] == 116 and word[1] == 114 and word[2] == 117 and word[3] == 101:
+        return p + 4
+    if word[0] == 110 and word[1] == 117 and word[2] == 108 and word[3] == 108:
+        return p + 4
+    is_false = word[0] == 102 and word[1] == 97 and word[2] == 108 and word[3] == 115
+    return p + 5 if is_false and word.size == 5 and word[4] == 101 else -1
+
+
+@kernel
+def _declared(
+    data: np.ndarray,
+    p: int,
+    end: int,
+    nodes: np.ndarray,
+    node: int,
+    row: int,
+    values: np.ndarray,
+    reals: np.ndarray,
+    lengths: np.ndarray,
+    more: np.ndarray,
+    written: int,
+) -> tuple[int, int]:
+    """Read a value that is neither an object nor an array; returns where it ends, or -1, and the
+    new end of what is written to ``more``.
+    """
+    of = nodes[node]
+    kind, slot = of.kind, of.slot
+    c, begin = data[p], p
+    value, length = begin, NONE
+    if c == 34:
+        if kind != TEXT:
+            return -1, written
+        p, escaped = after_string(data, p + 1, end)
+        if p < 0:
+            return -1, written
+        value, length = begin + 1, p - begin - 2
+        if escaped:
+            value = data.size + written
+            stop = unescape(data, begin + 1, p - 1, more, written)
+            length, written = stop - written, stop
+    elif c == 45 or 48 <= c <= 57:
+        p, whole, digits, count, decimals, exponent = number(data, p, end)
+        if p < 0 or (digits == 0 and whole and c == 45):  # -0 is 0 or -0.0
+            return -1, written
+        if kind == DOUBLE:
+            exponent -= decimals
+            length, real = _real(digits, count, exponent, p - begin)
+            if length < 0:
+                return -1, written
+            if slot >= 0 and length == VALUE:
+                reals[slot, row] = -real if digits == 0 and c == 45 else real
+                lengths[slot, row] = VALUE
+                return p, written
+        elif count == TOO_LONG or kind in (BOOLEAN, OBJECT, ARRAY):
+            return -1, written
+        elif kind == DECIMAL:
+            places = of.scale - decimals
+            if exponent != 0 or places < 0 or abs(digits) > of.high // _TENS[places]:
+                return -1, written
+            value, length = digits * _TENS[places], VALUE
+        elif not whole:
+            return -1, written
+        elif kind == INTEGER:
+            if digits < of.low or digits > of.high:
+                return -1, written
+            value, length = digits, VALUE
+        else:
+            length = p - begin
+    else:
+        p = _literal(data, p, end)
+        if p < 0:
+            return -1, written
+        if c != 110:  # not null
+            if kind == BOOLEAN:
+                value, length = int(c == 116), VALUE
+            elif kind == TEXT:
+                length = p - begin
+            else:
+                return -1, written
+    if slot >= 0:
+        values[slot, row] = value
+        lengths[slot, row] = length
+    return p, written
+
+
+@kernel
+def _real(digits: int, count: int, exponent: int, length: int) -> tuple[int, float]:
+    """The double ``digits * 10**exponent``, if one operation on exact numbers makes it.
+
+    Returns:
+        VALUE and the number; or ``length``, where its text is to be converted; or -1 for a number
+        that may be out of range.
+    """
+    if count != TOO_LONG:
+        if exponent == 0:
+            return VALUE, float(digits)
+        if abs(digits) <= _EXACT and -_EXACT_POWER <= exponent <= _EXACT_POWER:
+            if exponent < 0:
+                return VALUE, digits / _POWERS[-exponent]
+            return VALUE, digits * _POWERS[exponent]
+    if length > 256 or abs(exponent) + length > _LARGEST_EXPONENT:
+        return -1, 0.0
+    return length, 0.0
+
+
+@kernel
+def gathered_texts(
+    starts: np.ndarray, lengths: np.ndarray, data: np.ndarray, more: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Texts that begin at int64[n] in ``data`` or, behind its end, in ``more``: their offsets,
+    int32[n + 1], and bytes.
+    """
+    offsets = np.empty(starts.size + 1, np.int32)
+    total = np.int32(0)
+    for i in range(starts.size):
+        offsets[i] = total
+        total += max(lengths[i], 0)
+    offsets[starts.size] = total
+    out = np.empty(total, np.uint8)
+    for i in range(starts.size):
+        to, start = offsets[i], starts[i]
+        if start < data.size:
+            for k in range(lengths[i]):
+                out[to + k] = data[start + k]
+        else:
+            start -= data.size
+            for k in range(lengths[i]):
+                out[to + k] = more[start + k]
+    return offsets, out
