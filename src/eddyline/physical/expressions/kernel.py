@@ -36,7 +36,9 @@ def argument_constant(call: Call, index: int) -> Any:
 
 def constant_array(scalar: pa.Scalar, length: int) -> pa.Array:
     """The scalar repeated ``length`` times."""
-    return pa.nulls(length, scalar.type) if not scalar.is_valid else pa.repeat(scalar, length)
+    if not scalar.is_valid or not length:  # Arrow repeats no list 0 times
+        return pa.nulls(length, scalar.type)
+    return pa.repeat(scalar, length)
 
 
 def as_arrays(*data: Datum) -> list[pa.Array]:

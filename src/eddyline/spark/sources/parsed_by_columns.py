@@ -117,7 +117,8 @@ def _merger(within: list[str], beside: list[str], names: list[str]) -> Reader:
             blobs = batch.column(0)
             begins = np.flatnonzero(np.asarray(blobs.is_valid()))
             rest.append(batch.slice(0, begins[0] if begins.size else batch.num_rows))
-            for begin, end in zip(begins, [*begins[1:], batch.num_rows], strict=True):
+            ends = [*begins[1:], batch.num_rows] if begins.size else []
+            for begin, end in zip(begins, ends, strict=True):
                 if chunk is not None:
                     yield from merged(chunk, rest)
                 chunk = unpack(blobs[int(begin)].as_buffer())
