@@ -27,6 +27,8 @@ ANSWERS = {
     "x ->> 'a' || '!'": "v\n!",
     "CAST(x ->> 'n' AS DOUBLE) + 1": 3.5,
     "CAST('[7]' ->> 0 AS INT)": 7,
+    "array(1, 2)[1]": 2,
+    "ARRAY[x ->> 'a', 'b']": ["v\n", "b"],
     "coalesce(CAST(NULL AS STRING) ->> 'a', 'none')": "none",
 }
 

@@ -82,6 +82,8 @@ class WindowParser(SparkParser):
     def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
         if isinstance(this, exp.Table):
             return self._with_window(this)
+        if isinstance(this, exp.Anonymous) and self._at_window():  # array(1, 2)[0] is not ARRAY[0]
+            this = self.expression(exp.Paren(this=this))
         return super()._parse_bracket(this)
 
     def _parse_subquery(

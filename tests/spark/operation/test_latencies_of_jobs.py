@@ -13,7 +13,7 @@ from eddyline.spark import BatchProgress, Session
 from spark_cases import Feed, definitions, stream_tables, wait
 
 if TYPE_CHECKING:
-    from kafka_broker import KafkaBroker
+    from eddyline.bench.kafka_broker import KafkaBroker
 
 pytestmark = pytest.mark.spark
 

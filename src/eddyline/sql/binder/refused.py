@@ -30,7 +30,6 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Distinct: ("DISTINCT inside a function", "only COUNT(DISTINCT x) is supported"),
     exp.Dot: ("this behind a point", "write the name of a field"),
     exp.Slice: ("a part of a list", "write one position, as in list[0]"),
-    exp.Array: ("ARRAY[...]", "write array(value, ...)"),
     exp.Struct: ("STRUCT(...)", "write named_struct('name', value, ...)"),
     exp.Map: ("MAP", "maps come from the source"),
     exp.Lambda: ("->", "there are no functions over the elements of lists"),

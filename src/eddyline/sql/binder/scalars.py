@@ -352,6 +352,7 @@ _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.Filter: Scalars._filtered,
     exp.Dot: Scalars._field,
     exp.Bracket: Scalars._element,
+    exp.Array: lambda self, node: functions.resolve("array", self._all(node.expressions)),
     exp.JSONExtract: Scalars._json,
     exp.JSONExtractScalar: Scalars._json,
 }
