@@ -224,5 +224,9 @@ def read(sent: Sequence[bytes | None]) -> list[bool]:
 
 def test_usual_messages_are_plain() -> None:
     rng = random.Random(1)
-    usuals = [usual(rng) for _ in range(1_000)]
-    assert all(read([json.dumps(r, indent=i % 3 or None).encode() for i, r in enumerate(usuals)]))
+    texts = (json.dumps(usual(rng), indent=i % 3 or None, ensure_ascii=False) for i in range(1_000))
+    assert all(read([text.encode() for text in texts]))
+
+
+def test_messages_with_escapes_in_names_of_fields_are_not_plain() -> None:
+    assert read([b'{"id":1}', b'{"\\u0069d":1}', b'{"s":"\\u0069d"}']) == [True, False, True]

@@ -96,8 +96,8 @@ class ShardEngine:
         self.routes = OutputRoutes(engine.queries)
         self.rows_out: dict[str, int] = dict(rows_out)
         self.bad_rows: dict[str, int] = dict(bad_rows)
-        self.ages: dict[str, Any] = {}
         self._arrivals = ResultAges(calls)
+        self.ages: dict[str, Any] = self._arrivals.of((), (), 0, ())
         self.snapshots: Snapshots | None = None
         self.has_begun_again = False
         self._hand_over: list[str] = []  # tables that the driver has asked for in the last batch
