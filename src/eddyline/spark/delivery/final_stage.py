@@ -79,7 +79,8 @@ class _Merger:
 
 @dataclass(frozen=True)
 class MergedCounts:
-    """Numbers of changes, and of bad rows, by query, that the driver has made since the job's start.
+    """By query, numbers of changes and of bad rows that the driver has made since the job's start.
+
     A batch that is repeated counts once.
 
     Attributes:
