@@ -84,9 +84,9 @@ SqlError: line 1, column 77: TUMBLE takes DATA, TIMECOL, SIZE, OFFSET, each once
 ----------
 SELECT * FROM TUMBLE(companies, ts, INTERVAL '1' MINUTE)
 =>
-SqlError: line 1, column 33: there is no column 'ts' in 'companies'; the event time is _ts
+SqlError: line 1, column 22: TUMBLE needs a stream: tables have no event time
   SELECT * FROM TUMBLE(companies, ts, INTERVAL '1' MINUTE)
-                                  ^
+                       ^
 ----------
 SELECT * FROM TUMBLE(nowhere, ts, INTERVAL '1' MINUTE)
 =>
