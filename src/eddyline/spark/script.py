@@ -104,6 +104,13 @@ class Script:
         self._queries[query.name] = _create_statement(query)
         return query
 
+    def redirect(self, name: str, options: Mapping[str, str]) -> None:
+        """Give a query another sink, by its options."""
+        query = self.queries[name]
+        query.options.clear()
+        query.options.update(options)
+        self._queries[query.name] = _create_statement(query)
+
     def function(
         self,
         name: str,

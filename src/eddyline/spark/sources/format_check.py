@@ -17,6 +17,7 @@ from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.query import Query
 from eddyline.errors import did_you_mean
 from eddyline.spark.formats.format_options import (
+    HISTORY,
     OF_SINKS,
     OF_SOURCES,
     ON_FAILURE,
@@ -28,10 +29,13 @@ from eddyline.spark.formats.format_options import (
     WITHOUT_NESTED,
     Format,
     OptionError,
+    history_options,
+    is_of_history,
     record_format,
     sink_format,
     source_format,
 )
+from eddyline.spark.history.options import FORMATS, OF_HISTORY, declared_history
 from eddyline.spark.sinks.failure_policy import FailurePolicy
 from eddyline.spark.sinks.sinks import SINKS
 from eddyline.spark.sinks.table_modes import wrong_option
@@ -44,7 +48,10 @@ Declared = Literal["stream", "table", "changing table"]
 
 #: Options of WITH that the parser has removed before these checks; suggested for misspellings.
 _TAKEN: Final[Mapping[Declared, tuple[str, ...]]] = {
-    "stream": ("rate", "distinct", "ts_unit", "lateness_by"),
+    "stream": (
+        *("rate", "distinct", "ts_unit", "lateness_by"),
+        *("history", "history_path", "history_until", "history_batch_rows"),
+    ),
     "table": ("rows", "distinct", "updates"),
     "changing table": ("rows", "rate", "distinct", "updates", "ts_unit"),
 }
@@ -69,7 +76,7 @@ def require_source(what: str, options: Mapping[str, str]) -> None:
     """
     if "source" in options:
         return
-    own = [o for o in options if not o.startswith(SIDE_PREFIXES)]
+    own = [o for o in options if not o.startswith(SIDE_PREFIXES) and not is_of_history(o)]
     nearest = _nearest("source", own)
     hint = f"; {did_you_mean(nearest, ('source',))}" if nearest else ""
     raise OptionError(
@@ -92,6 +99,8 @@ def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[st
     """
     what = f"{'stream' if of == 'stream' else 'table'} '{name}'"
     own = {k: v for k, v in options.items() if not k.startswith(SIDE_PREFIXES)}
+    check_history(what, own, of)
+    own = {k: v for k, v in own.items() if not is_of_history(k)}
     unsure: list[str] = []
     for prefix in SIDE_PREFIXES:
         if sides := side_options(options, prefix):
@@ -119,6 +128,50 @@ def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[st
     suggested = ("source", *_TAKEN[of], *_SIDES)
     _check_options(subject, own, known, OF_SOURCES, suggested, "source")
     return unsure
+
+
+def check_history(what: str, options: Mapping[str, str], of: Declared) -> None:
+    """Check the options of a history.
+
+    Args:
+        what: the stream or table, for messages. options: of its source and its history.
+
+    Raises:
+        OptionError: one is unknown, missing or wrong, or it is not the history of a stream.
+    """
+    given = next((name for name in options if is_of_history(name)), None)
+    if given is None:
+        return
+    if of != "stream":
+        raise OptionError(
+            f"{what}: a history is for streams; give a table its initial content from Python, or "
+            "changes with their instants (_ts) in its source",
+            given,
+        )
+    own = history_options(options)
+    declared_history(options)
+    own = {k: v for k, v in own.items() if k not in OF_HISTORY}
+    if not own:
+        return  # of a DataFrame
+    format_ = source_format(own)
+    if format_ is None:
+        raise OptionError(
+            f"{what}: '{given}' needs the option 'history', the format of the history: "
+            f"{', '.join(FORMATS)}",
+            given,
+        )
+    if format_ not in FORMATS:
+        raise OptionError(
+            f"{what}: there is no history '{format_}'; {did_you_mean(format_, FORMATS)}",
+            HISTORY,
+            "value",
+        )
+    subject = f"{what}: the history '{format_}'"
+    try:
+        _check_options(subject, own, SOURCES[format_], ("source",), OF_HISTORY, "source")
+    except OptionError as e:
+        option = HISTORY if e.option in (None, "source") else f"{HISTORY}_{e.option}"
+        raise OptionError(e.message, option, e.part) from None
 
 
 def _with_records(what: str, source: str, known: Format, options: Mapping[str, str]) -> Format:
