@@ -58,7 +58,12 @@ def check(tmp_path: Path, script: str) -> tuple[int, str]:
         (SOURCE, "source = 'xml', path = 'in'", "'xml'", "needs the option 'rowTag'"),
         (SOURCE, f"{SOURCE}, history = 'parket'", "'parket'", "did you mean 'parquet'"),
         (SOURCE, f"{SOURCE}, history = 'kafka'", "'kafka'", "there is no history 'kafka'"),
-        (SOURCE, f"{SOURCE}, history = 'csv'", "'csv'", "the history 'csv' needs the option 'path'"),
+        (
+            SOURCE,
+            f"{SOURCE}, history = 'csv'",
+            "'csv'",
+            "the history 'csv' needs the option 'path'",
+        ),
         (SOURCE, f"{SOURCE}, histroy = 'csv'", "histroy", "did you mean 'history'"),
         (SOURCE, f"{SOURCE}, history_path = 'x'", "history_path", "needs the option 'history'"),
         (

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -43,7 +44,7 @@ def rows_of(seed: int, first: int, last: int) -> pa.Table:
     return table.take(pa.array([(i * 11 + 3) % n for i in range(n)]) if n % 11 else range(n))
 
 
-def embedded(rows: Mapping[str, pa.Table]) -> dict[str, list[tuple[object, ...]]]:
+def embedded(rows: Mapping[str, pa.Table]) -> dict[str, list[tuple[Any, ...]]]:
     engine = Engine()
     for name in rows:
         engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
@@ -78,7 +79,7 @@ def session_of(
     return session
 
 
-def results(session: Session) -> dict[str, list[tuple[object, ...]]]:
+def results(session: Session) -> dict[str, list[tuple[Any, ...]]]:
     return {name: bag(session.results(name)) for name in QUERIES}
 
 

@@ -107,9 +107,8 @@ class Script:
     def redirect(self, name: str, options: Mapping[str, str]) -> None:
         """Give a query another sink, by its options."""
         query = self.queries[name]
-        query.options.clear()
-        query.options.update(options)
-        self._queries[query.name] = _create_statement(query)
+        query.options = dict(options)
+        self._queries[name] = _create_statement(query)
 
     def function(
         self,

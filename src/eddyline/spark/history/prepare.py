@@ -25,7 +25,6 @@ from pyspark.sql.types import LongType, StructField, StructType
 from eddyline.algebra.catalog import StreamDef
 from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.errors import DataError
-from eddyline.spark.environment import settings
 from eddyline.spark.formats.parquet import files_below, local_path
 from eddyline.spark.history.options import History
 from eddyline.spark.history.slices import RowGroup
@@ -38,6 +37,8 @@ TIME: Final = "_eddyline_us"
 _ORDER: Final = "_eddyline_order"
 #: Rows of a row group of a sorted copy: no more are read for a slice than it has.
 _GROUP_ROWS: Final = 1 << 17
+#: How Spark writes timestamps; INT96 has other limits than Spark.
+_TIMES: Final = "spark.sql.parquet.outputTimestampType"
 _PARTITION_BYTES: Final = 128 << 20
 _PARTITIONS_PER_CORE: Final = 64
 #: Options of histories that are read in place.
@@ -110,8 +111,12 @@ def sorted_copy(
         .sortWithinPartitions(TIME, _ORDER)
         .drop(_ORDER)
     )
-    with settings(spark, {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS"}):
+    before = spark.conf.get(_TIMES)
+    spark.conf.set(_TIMES, "TIMESTAMP_MICROS")
+    try:
         ordered.write.option("parquet.block.row.count.limit", _GROUP_ROWS).parquet(str(place))
+    finally:
+        spark.conf.set(_TIMES, before or "INT96")
     names = {name: name for name in df.columns}
     columns = Columns(names, TIME)
     groups = [g for file in files_below(str(place)) for g in _groups(file, TIME, 1) or ()]
