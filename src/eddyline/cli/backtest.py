@@ -175,7 +175,7 @@ def _in_period(results: Path, period: Period) -> Iterator[pa.RecordBatch]:
     files = {int(d.name.rpartition("=")[2]): d for d in results.glob("eddyline_batch=*")}
     for batch in sorted(files):
         for path in sorted(files[batch].glob("*.parquet")):
-            with pq.ParquetFile(path) as file:
+            with pq.ParquetFile(path, coerce_int96_timestamp_unit="us") as file:
                 for rows in file.iter_batches():
                     at = rows.column("_ts").cast(pa.int64())
                     since = pc.greater_equal(at, period.since_us)

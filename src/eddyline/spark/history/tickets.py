@@ -190,7 +190,7 @@ def rows_of_pieces(columns: Columns, pieces: Sequence[Piece]) -> Iterator[pa.Rec
 def _piece(columns: Columns, piece: Piece) -> Iterator[pa.RecordBatch]:
     wanted = list(dict.fromkeys([*columns.names.values(), columns.time]))
     at = 0
-    with pq.ParquetFile(piece.path) as file:
+    with pq.ParquetFile(piece.path, coerce_int96_timestamp_unit="us") as file:
         for batch in file.iter_batches(_BATCH, row_groups=[piece.group], columns=wanted):
             start, stop = max(piece.start - at, 0), min(piece.stop - at, batch.num_rows)
             at += batch.num_rows
