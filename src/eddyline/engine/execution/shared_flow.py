@@ -234,9 +234,9 @@ class SharedFlow:
         """Divide the work since the last call, before queries change: half of the time equally, for
         the filters; the other half by results.
         """
-        spent, self._accounted = self.flow.seconds - self._accounted, self.flow.seconds
-        if not spent or not self._table_of:
+        if not self._table_of or self.flow.seconds == self._accounted:
             return
+        spent, self._accounted = self.flow.seconds - self._accounted, self.flow.seconds
         checks, self._checked = self.flow.visits - self._checked, self.flow.visits
         counts, self._results = self._results, np.zeros(0, np.int64)
         equally = np.zeros(self.flow.width)
