@@ -198,9 +198,9 @@ class ResultTable:
         if seconds is None or isinstance(seconds, float):
             self._tally.note(counts, seconds)
         else:
-            assert to is not None, "rows are queued in flows only"
-            self._tally.metrics.add_results(counts)
-            self._tally.metrics.add_latencies(to, seconds)
+            assert batch.recipients is not None, "rows are queued in flows only"
+            self._tally.metrics.add_results(counts)  # one time per row of the batch, not the piece
+            self._tally.metrics.add_latencies(batch.recipients, seconds)
 
     def put(self, piece: Piece) -> None:
         """Keep changes that are counted elsewhere."""
