@@ -18,7 +18,8 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from eddyline.algebra.catalog import JsonPath, StreamDef, TableDef
 from eddyline.engine.ingest.arrow_values import with_valid_text
-from eddyline.engine.ingest.row_reader import CORRUPT_RECORD, RowReader
+from eddyline.engine.ingest.conversion import CORRUPT_RECORD
+from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.engine.ingest.table_changes import OPERATION, changes_of
 from eddyline.engine.ingest.tables import table_columns
 from eddyline.errors import DataError, did_you_mean
@@ -78,6 +79,24 @@ def stream_source(
         return declared_columns(_rows(*given), stream, kind), None
     parsed = declared_columns(records.parsed(), stream, kind)
     return parsed_by_columns(records) or (parsed, None)
+
+
+def history_rows(spark: SparkSession, stream: StreamDef) -> DataFrame:
+    """A static DataFrame of the rows of a stream's history.
+
+    Args:
+        stream: with the options of the history as those of its source.
+
+    Raises:
+        DataError: as for :func:`stream_source`.
+    """
+    what = f"history of stream '{stream.name}'"
+    source = source_of(stream, "table")
+    as_read = _as_read(stream, source.text_format, {**source.options, **source.parsing})
+    given = (spark, spark.read, what, source, stream.supplied, as_read)
+    records = _records(*given)
+    df = _rows(*given) if records is None else records.parsed()
+    return declared_columns(df, stream)
 
 
 def change_source(spark: SparkSession, table: TableDef) -> tuple[DataFrame, Reader | None]:
