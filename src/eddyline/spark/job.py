@@ -16,6 +16,7 @@ from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.query import Query
 from eddyline.spark.delivery.delivery import Delivery, Reporter
 from eddyline.spark.delivery.final_stage import FinalStage
+from eddyline.spark.delivery.java_errors import with_short_errors
 from eddyline.spark.delivery.sink_factory import SinkFactory
 from eddyline.spark.delivery.sink_queues import SinkQueues
 from eddyline.spark.environment import LOCAL_CHECKPOINT_CONF, job_conf, settings
@@ -266,7 +267,7 @@ class JobStarter:
                         ShardProcessor(shards), OUTPUT_SCHEMA, "Append", "None"
                     )
                 )
-                writer = results.writeStream.foreachBatch(deliver).option(
+                writer = results.writeStream.foreachBatch(with_short_errors(deliver)).option(
                     "checkpointLocation", f"{self._checkpoint.path}/{SPARK_DIRECTORY}"
                 )
                 if bounded:
