@@ -148,8 +148,9 @@ class JobStarter:
         former = former_queries(self._script, program)
         sinks = self._opened(groups, former)
         requests_directory = self._checkpoint.directory.below(CONTROL)
-        control = ControlStream(requests_directory)
-        fold_read_files(requests_directory, self._checkpoint.directory.below(SPARK_DIRECTORY))
+        spark_directory = self._checkpoint.directory.below(SPARK_DIRECTORY)
+        control = ControlStream(requests_directory, spark_directory)
+        fold_read_files(requests_directory, spark_directory)
         began = self._checkpoint.directory.modified(PROGRAM)
         assert began is not None, "the checkpoint has been claimed"
         running = RunningQueries(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from pyspark.errors import StreamingQueryException
@@ -22,7 +24,8 @@ class JavaFails:
     def __call__(self, name: str, rows: pa.Table, n: int) -> None:
         if self.left:
             self.left -= 1
-            self._spark._jvm.java.lang.Integer.parseInt("x" * 50_000)
+            jvm: Any = self._spark._jvm
+            jvm.java.lang.Integer.parseInt("x" * 50_000)
 
 
 def job(spark: SparkSession, feed: Feed, failures: int, restart: Restart) -> Session:
@@ -35,7 +38,8 @@ def job(spark: SparkSession, feed: Feed, failures: int, restart: Restart) -> Ses
 
 
 def test_it_ends_the_job(spark: SparkSession, feeds: JobInputs) -> None:
-    run = job(spark, feeds[0], 1, NEVER).start()
+    session = job(spark, feeds[0], 1, NEVER)
+    run = session.start()
     with pytest.raises(StreamingQueryException, match="NumberFormatException: For input string"):
         run.awaitTermination(300)
         raise AssertionError("the job seems to run")

@@ -122,7 +122,7 @@ class Sampler:
         return sample
 
     def _used(self) -> float:
-        return round(self._heap.getHeapMemoryUsage().getUsed() / _MB, 2)
+        return float(self._heap.getHeapMemoryUsage().getUsed() / _MB)
 
     def _workers(self) -> list[int]:
         return [pid for pid in _descendants(self._pid) if _WORKER in _command(pid)]
@@ -157,7 +157,7 @@ def _memory(pid: int, field: str) -> float:
     with suppress(OSError):
         for line in (_PROCESSES / str(pid) / "smaps_rollup").read_text().splitlines():
             if line.startswith(f"{field}:"):
-                return round(int(line.split()[1]) / 1024, 2)
+                return float(int(line.split()[1]) / 1024)
     return 0.0
 
 
