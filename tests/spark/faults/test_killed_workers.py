@@ -1,0 +1,45 @@
+"""Python workers die at random instants: their batch goes on, and no result is lost or doubled."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from fault_record import survived
+from faulty_jobs import FaultyJob
+from worker_processes import engine_workers
+
+pytestmark = [pytest.mark.spark, pytest.mark.fault]
+#: Longer than a batch of a file takes.
+MOST_S = 1.0
+
+
+@pytest.mark.parametrize("count", [3, pytest.param(42, marks=pytest.mark.long)])
+def test_workers_are_killed(spark: SparkSession, tmp_path: Path, count: int) -> None:
+    rng = random.Random(count)
+    job = FaultyJob(spark, tmp_path, seed=count, files=2 * count + 2)
+    job.write(2)
+    run = job.session().start()
+    run.processAllAvailable()
+    for _ in range(count):
+        job.write(rng.randint(1, 2))
+        time.sleep(rng.random() * MOST_S)
+        workers = engine_workers()
+        every = rng.random() < 0.3
+        for pid in workers if every else [rng.choice(workers)]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        run.processAllAvailable()
+        job.check()
+        fault = "SIGKILL of all Python workers" if every else "SIGKILL of a Python worker"
+        survived(fault, "the batch goes on")
+    assert run.restarts == 0 and run.exception() is None
+    run.stop(after_batch=True)
+    job.finish()
