@@ -21,7 +21,7 @@ class BadRows(NamedTuple):
     """The bad rows of a stream or query.
 
     Attributes:
-        label: as of :meth:`Session.results`. count: of this run.
+        label: as of :meth:`Session.results`. rows: their number in this run.
         reasons: the most frequent ones, of all runs from the checkpoint, with their numbers; none
             if the sink cannot be read back.
         place: where the rows are; None: in a directory that is deleted with the session.
