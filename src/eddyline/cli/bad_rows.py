@@ -55,6 +55,6 @@ def bad_rows_of(session: Session, run: Run) -> Iterator[BadRows]:
 def lines_of(bad: BadRows) -> Iterator[str]:
     """What a run prints of them."""
     where = bad.place or "in the temporary checkpoint: --checkpoint DIR keeps them"
-    yield f"{bad.label}: {bad.rows:,} bad rows ({where})"
+    yield f"{bad.label}: {bad.rows:,} bad row{'' if bad.rows == 1 else 's'} ({where})"
     for reason, n in bad.reasons:
         yield f"  {n:,} x {reason}"
