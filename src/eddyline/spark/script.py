@@ -24,7 +24,7 @@ from eddyline.errors import CatalogError, EddylineError, SqlError
 from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.statistics import Statistics
 from eddyline.spark.partitioning.groups import connected
-from eddyline.spark.sinks.postgres.postgres_options import public_options, public_sql
+from eddyline.spark.sinks.secrets import public_options, public_source, public_sql
 from eddyline.spark.sources import option_check
 from eddyline.spark.sources.format_check import check_sink, check_sink_of
 from eddyline.sql.definitions import own_option
@@ -251,11 +251,13 @@ class Script:
 
     @property
     def definitions(self) -> tuple[Definition, ...]:
-        """The streams, tables, views and queries in order; queries with the options of their
-        sinks.
+        """The streams, tables, views and queries in order, without secrets; queries with the
+        options of their sinks.
         """
         return tuple(
-            replace(d, sql=self._queries[d.name]) if d.kind == "query" else d
+            replace(d, sql=self._queries[d.name])
+            if d.kind == "query"
+            else public_source(d, self.streams.get(d.name) or self.tables.get(d.name))
             for d in self._engine.parts.definitions
         )
 

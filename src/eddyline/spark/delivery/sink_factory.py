@@ -22,7 +22,7 @@ from eddyline.spark.formats.format_options import is_missing, package_of, sink_f
 from eddyline.spark.root_cause import root_cause
 from eddyline.spark.sinks.failure_policy import FailurePolicy, UnavailableError
 from eddyline.spark.sinks.output_routes import route_of
-from eddyline.spark.sinks.postgres.postgres_options import public_options
+from eddyline.spark.sinks.postgres.postgres_options import has_password
 from eddyline.spark.sinks.printing import print_omitted, print_rows
 from eddyline.spark.sinks.python_sink import SinkFunction
 from eddyline.spark.sinks.sequence import has_seq
@@ -141,7 +141,7 @@ class SinkFactory:
             DataError: as of :meth:`open_first` and :meth:`prepare`; or the sink belongs to another
                 query and is not shared; or a password would be written to the checkpoint.
         """
-        if public_options(query.options) != dict(query.options):
+        if has_password(query.options):
             raise DataError(
                 f"'{query.name}': the url has a password, which would be written to the checkpoint "
                 "with the request: name an environment variable of the job in password_env"
