@@ -40,8 +40,8 @@ def runnable(file: Path, settings: Settings = DEFAULT_SETTINGS) -> Script:
 
 
 def _executed(file: Path, settings: Settings) -> tuple[Script, list[Statement], str]:
-    script, text = Script(settings), read(file)
-    return script, [statement for statement, _ in script.run(text)], text
+    script, text, base = Script(settings), read(file), file.resolve().parent
+    return script, [statement for statement, _ in script.run(text, base)], text
 
 
 def check_additions(sql: str) -> None:
