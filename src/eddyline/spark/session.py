@@ -35,6 +35,7 @@ from eddyline.spark.sinks.printing import print_rows
 from eddyline.spark.sinks.python_sink import SinkFunction
 from eddyline.spark.sinks.sinks import FileSink, MemorySink, Printer
 from eddyline.spark.sources.frames import create_stream, create_table
+from eddyline.spark.sources.option_check import NO_QUERY
 from eddyline.spark.storage import files
 from eddyline.spark.storage.job_checkpoint import Checkpoint
 from eddyline.sql.naming import require_name
@@ -280,7 +281,7 @@ class Session:
                 raise CatalogError(f"there is no stream {name!r}; {did_you_mean(name, streams)}")
         groups = self._script.groups()
         if not groups:
-            raise CatalogError("there is no query to run: add one with query() or CREATE QUERY")
+            raise CatalogError(NO_QUERY)
         if not self._checkpoint.named and not available_now:
             _log.warning(
                 "progress and state of this job are in the temporary directory %s, which is "

@@ -28,6 +28,7 @@ _OWN: Final = frozenset(
         "source",
         "sink",
         "path",
+        "seq",
         "shared",
         "on_failure",
         "max_waiting_bytes",

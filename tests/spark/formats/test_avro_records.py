@@ -202,7 +202,8 @@ def test_a_stream_of_files(spark: SparkSession, tmp_path: Path) -> None:
         """CREATE STREAM s (id BIGINT, symbol STRING, price DOUBLE PATH '$.order.price',
         tag STRING PATH '$.order.tags[1]', sizes MAP<STRING, BIGINT> PATH '$.order.sizes',
         fee DECIMAL(10, 2), day DATE, side STRING, `at` TIMESTAMP, ms TIMESTAMP) TIMESTAMP BY ms
-        WITH (source = 'text', path = 'in', wholetext = 'true', format = 'avro', schema_file = 'trade.avsc')"""
+        WITH (source = 'text', path = 'in', wholetext = 'true', format = 'avro',
+        schema_file = 'trade.avsc')"""
     )
     session.query("q", "SELECT * FROM s [NOW]", sink="memory")
     session.start(available_now=True).finish()

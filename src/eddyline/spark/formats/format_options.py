@@ -18,7 +18,9 @@ OF_SOURCES: Final = ("source", "updates")
 #: Of sinks: what happens to rows that are not taken, and how many bytes of them may wait.
 ON_FAILURE: Final = "on_failure"
 WAITING_BYTES: Final = "max_waiting_bytes"
-OF_SINKS: Final = ("sink", "shared", ON_FAILURE, WAITING_BYTES)
+#: Of sinks: whether changes have the column ``_seq``.
+SEQ: Final = "seq"
+OF_SINKS: Final = ("sink", "shared", SEQ, ON_FAILURE, WAITING_BYTES)
 #: Sinks of which a column cannot be a structure, list or map.
 WITHOUT_NESTED: Final = frozenset(["csv", "jdbc", "postgres", "text", "webhook"])
 #: Options of sinks of files that the driver writes: when a file of several batches is due.
@@ -179,6 +181,8 @@ RECORDS: Final[Mapping[str, frozenset[str]]] = {
     "socket": _names("value timestamp"),
     "text": _names("value"),
 }
+#: Sources that make their rows, and the columns of these.
+GENERATORS: Final = dict.fromkeys(("rate", "rate-micro-batch"), ("timestamp", "value"))
 _VALUES: Final = _names(
     """locale timeZone dateFormat timeFormat timestampFormat timestampNTZFormat
     enableDateTimeParsingFallback"""

@@ -21,7 +21,7 @@ from eddyline.spark.formats.format_options import (
     VALUE_FORMATS,
     OptionError,
 )
-from eddyline.spark.sinks.sink_bases import SparkSink, Target
+from eddyline.spark.sinks.sink_bases import SparkSink, Target, column_of
 from eddyline.spark.sinks.table_modes import resolved, wrong_option
 
 #: Timestamps are in UTC, as in files.
@@ -74,15 +74,15 @@ class KafkaSink(SparkSink):
         one.select(*columns).write.format(self.format).options(**self.options).save()
 
     def _object(self, names: Sequence[str]) -> Column:
-        return F.to_json(F.struct(*map(_column, names)), dict(self.json))
+        return F.to_json(F.struct(*map(column_of, names)), dict(self.json))
 
     def _record(self, names: Sequence[str]) -> Column:
-        return to_avro(F.struct(*map(_column, names)), schema_of_rows(self.schema))
+        return to_avro(F.struct(*map(column_of, names)), schema_of_rows(self.schema))
 
     def _key(self) -> Column:
         """The text of one column, or a JSON object of several."""
         if len(self.key) == 1:
-            return _column(self.key[0]).cast("string")
+            return column_of(self.key[0]).cast("string")
         return self._object(self.key)
 
 
@@ -175,10 +175,6 @@ def _check_avro(target: Target, spark: SparkSession) -> None:
         check_library(spark)
     except EddylineError as e:
         raise type(e)(f"'{target.label}': {e}") from None
-
-
-def _column(name: str) -> Column:
-    return F.col("`{}`".format(name.replace("`", "``")))
 
 
 def _header(name: str, value: Column) -> Column:

@@ -18,6 +18,7 @@ from eddyline.engine.query import Query
 from eddyline.errors import did_you_mean
 from eddyline.spark.formats.avro_options import AvroOptions, check_avro_columns
 from eddyline.spark.formats.format_options import (
+    GENERATORS,
     OF_SINKS,
     OF_SOURCES,
     ON_FAILURE,
@@ -25,6 +26,7 @@ from eddyline.spark.formats.format_options import (
     RECORD_FORMAT,
     RECORDS,
     REQUIRED_OF_PARSERS,
+    SEQ,
     SOURCES,
     WAITING_BYTES,
     WITH_PATHS,
@@ -36,7 +38,9 @@ from eddyline.spark.formats.format_options import (
     sink_format,
     source_format,
 )
+from eddyline.spark.formats.option_values import check_sink_values, check_source_values
 from eddyline.spark.sinks.failure_policy import FailurePolicy
+from eddyline.spark.sinks.sequence import check_seq
 from eddyline.spark.sinks.sinks import SINKS
 from eddyline.spark.sinks.table_modes import wrong_option
 from eddyline.sql.definitions import SIDE_PREFIXES
@@ -124,6 +128,7 @@ def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[st
     _check_options(subject, own, known, OF_SOURCES, suggested, "source")
     if format_ in RECORDS and record_format(own) == "avro":
         AvroOptions.of(what, own)
+    check_source_values(subject, format_, own, streams=of != "table")
     return unsure
 
 
@@ -166,6 +171,8 @@ def check_columns(definition: StreamDef | TableDef) -> None:
     source = source_format(definition.options)
     if source is None:
         return
+    if isinstance(definition, StreamDef):
+        _check_generated(what, source, definition)
     record = record_format(definition.options) if source in RECORDS else None
     paths, metadata = definition.columns.paths, definition.columns.metadata
     if paths and source != "json" and record not in WITH_PATHS:
@@ -206,6 +213,17 @@ def check_columns(definition: StreamDef | TableDef) -> None:
             )
 
 
+def _check_generated(what: str, source: str, stream: StreamDef) -> None:
+    """Check the columns of a source that makes its rows itself."""
+    if source not in GENERATORS:
+        return
+    known = GENERATORS[source]
+    for field in stream.supplied:
+        if field.name.lower() not in known:
+            message = f"{what}: the source '{source}' has no column '{field.name}'"
+            raise OptionError(f"{message}; valid: {', '.join(known)}", "source", "value")
+
+
 def _check_metadata(what: str, source: str, name: str, option: str) -> None:
     known = RECORDS.get(source, frozenset())
     if not known:
@@ -242,13 +260,15 @@ def check_sink(what: str, options: Mapping[str, str], *, of_query: bool) -> list
         own = (OF_SINKS if of_query else of_side) if known.sharable else ("sink",)
         subject = f"'{what}': the sink '{format_}'"
         _check_options(subject, options, known.options, own, own, "sink")
+        check_sink_values(subject, format_, options)
         known.check(what, options)
     FailurePolicy.of(what, options)
-    shared = options.get("shared", "true")
-    if of_query and shared.lower() not in ("true", "false"):
-        raise OptionError(
-            f"'{what}': shared = '{shared}' is neither 'true' nor 'false'", "shared", "value"
-        )
+    for option in ("shared", SEQ) if of_query else ():
+        value = options.get(option, "true")
+        if value.lower() not in ("true", "false"):
+            raise OptionError(
+                f"'{what}': {option} = '{value}' is neither 'true' nor 'false'", option, "value"
+            )
     return [] if known is not None else _unchecked_format("sink", f"'{what}'", format_)
 
 
@@ -266,6 +286,7 @@ def check_sink_of(query: Query) -> None:
             "select its parts, as in a.b, a[0] or UNNEST(a)"
         )
         raise wrong_option(query, "sink", message)
+    check_seq(query)
     if (known := SINKS.get(format_)) is not None:
         known.check_query(query)
 
