@@ -122,14 +122,14 @@ def test_protobuf_has_no_library() -> None:
     [
         ("v", {"format": "avro", "KEY": "v"}, None),
         ("v", {"format": "avr"}, "values of messages have no format 'avr'; did you mean 'avro'"),
-        ("v", {"format": "avro", "timestampFormat": "HH"}, "'timestampformat' is for values of J"),
+        ("v", {"format": "avro", "timestampFormat": "HH"}, "'timestampFormat' is for values of J"),
         ("v AS `a b`", {"format": "avro"}, "no field of Avro can have the name 'a b': use AS"),
     ],
 )
 def test_messages_of_avro(select: str, options: dict[str, str], message: str | None) -> None:
     script = Script()
     list(script.run(STREAM))
-    given = {"sink": "kafka", "kafka.bootstrap.servers": "b", "topic": "t", **options}
+    given = {"sink": "kafka", "kafka.bootstrap.servers": "b:1", "topic": "t", **options}
     if message is None:
         script.query("q", f"SELECT {select} FROM s [NOW]", given)
         return

@@ -98,7 +98,7 @@ def check_library(spark: SparkSession) -> None:
 def _schemas(options: AvroOptions) -> dict[int | None, AvroSchema]:
     """The schemas that records may have, by their numbers; that of all records by None."""
     if options.registry is not None and options.subject is not None:
-        return {**registered(options.registry, options.subject)}
+        return dict[int | None, AvroSchema](registered(options.registry, options.subject).items())
     return {options.schema_id: options.read()}
 
 
