@@ -110,6 +110,11 @@ class Script:
         self._queries[query.name] = _create_statement(query)
         return query
 
+    def redirect(self, name: str, options: Mapping[str, str]) -> None:
+        """Give a query another sink, by its options."""
+        self.queries[name].options = dict(options)
+        self._queries[name] = _create_statement(self.queries[name])
+
     def function(
         self,
         name: str,

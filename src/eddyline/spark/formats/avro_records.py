@@ -21,7 +21,6 @@ from eddyline.errors import DataError, EddylineError, SetupError
 from eddyline.spark.formats.avro_options import AvroOptions
 from eddyline.spark.formats.avro_schema import AvroSchema
 from eddyline.spark.formats.schema_registry import registered
-from eddyline.spark.root_cause import root_cause
 
 #: Lengths in a record that is no record may be of gigabytes, which Avro would allocate at once.
 AVRO_LIMITS: Final[Mapping[str, str]] = {
@@ -75,7 +74,7 @@ def read_records(rows: DataFrame, options: AvroOptions, record: str, corrupt: st
         except AnalysisException as e:
             raise DataError(f"Spark cannot use the schema: {str(e).splitlines()[0]}") from None
         except Py4JJavaError as e:
-            said = " ".join(str(root_cause(e)).split())
+            said = " ".join(str(e.java_exception.getMessage()).split())
             raise DataError(f"Spark cannot use the schema: {said[:_LONGEST]}") from None
     unread = F.col(record).getField(mark).isNull()
     return read.withColumn(corrupt, F.when(unread, F.coalesce(reason, F.lit(_NO_VALUE))))

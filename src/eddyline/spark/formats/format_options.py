@@ -29,6 +29,25 @@ ROLL_BYTES: Final = "roll_bytes"
 OF_ROLLING: Final = (ROLL_INTERVAL, ROLL_BYTES)
 
 
+#: Prefix of the options of a stream's history.
+HISTORY: Final = "history"
+
+
+def history_options(options: Mapping[str, str]) -> dict[str, str]:
+    """The options of the history in those of a stream, as those of a source; {} without one.
+
+    >>> history_options({"source": "kafka", "history": "csv", "history_path": "/old"})
+    {'source': 'csv', 'path': '/old'}
+    """
+    of = {name: value for name, value in options.items() if is_of_history(name)}
+    return {name[len(HISTORY) + 1 :] or "source": value for name, value in of.items()}
+
+
+def is_of_history(option: str) -> bool:
+    """Whether an option of a stream is one of its history."""
+    return option == HISTORY or option.startswith(f"{HISTORY}_")
+
+
 @dataclass(frozen=True)
 class Format:
     """The options of a format.

@@ -19,6 +19,7 @@ from eddyline.errors import did_you_mean
 from eddyline.spark.formats.avro_options import AvroOptions, check_avro_columns
 from eddyline.spark.formats.format_options import (
     GENERATORS,
+    HISTORY,
     OF_SINKS,
     OF_SOURCES,
     ON_FAILURE,
@@ -34,11 +35,14 @@ from eddyline.spark.formats.format_options import (
     WITHOUT_NESTED,
     Format,
     OptionError,
+    history_options,
+    is_of_history,
     record_format,
     sink_format,
     source_format,
 )
 from eddyline.spark.formats.option_values import check_sink_values, check_source_values
+from eddyline.spark.history.options import FORMATS, OF_HISTORY, declared_history
 from eddyline.spark.sinks.failure_policy import FailurePolicy
 from eddyline.spark.sinks.sequence import check_seq
 from eddyline.spark.sinks.sinks import SINKS
@@ -52,7 +56,10 @@ Declared = Literal["stream", "table", "changing table"]
 
 #: Options of WITH that the parser has removed before these checks; suggested for misspellings.
 _TAKEN: Final[Mapping[Declared, tuple[str, ...]]] = {
-    "stream": ("rate", "distinct", "ts_unit", "lateness_by"),
+    "stream": (
+        *("rate", "distinct", "ts_unit", "lateness_by"),
+        *("history", "history_path", "history_until", "history_batch_rows"),
+    ),
     "table": ("rows", "distinct", "updates"),
     "changing table": ("rows", "rate", "distinct", "updates", "ts_unit"),
 }
@@ -77,7 +84,7 @@ def require_source(what: str, options: Mapping[str, str]) -> None:
     """
     if "source" in options:
         return
-    own = [o for o in options if not o.startswith(SIDE_PREFIXES)]
+    own = [o for o in options if not o.startswith(SIDE_PREFIXES) and not is_of_history(o)]
     nearest = _nearest("source", own)
     hint = f"; {did_you_mean(nearest, ('source',))}" if nearest else ""
     raise OptionError(
@@ -100,6 +107,8 @@ def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[st
     """
     what = f"{'stream' if of == 'stream' else 'table'} '{name}'"
     own = {k: v for k, v in options.items() if not k.startswith(SIDE_PREFIXES)}
+    check_history(what, own, of)
+    own = {k: v for k, v in own.items() if not is_of_history(k)}
     unsure: list[str] = []
     for prefix in SIDE_PREFIXES:
         if sides := side_options(options, prefix):
@@ -130,6 +139,42 @@ def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[st
         AvroOptions.of(what, own)
     check_source_values(subject, format_, own, streams=of != "table")
     return unsure
+
+
+def check_history(what: str, options: Mapping[str, str], of: Declared) -> None:
+    """Check the options of a history.
+
+    Args:
+        what: the stream or table, for messages. options: of its source and its history.
+
+    Raises:
+        OptionError: one is unknown, missing or wrong, or it is not the history of a stream.
+    """
+    given = next((name for name in options if is_of_history(name)), None)
+    if given is None:
+        return
+    if of != "stream":
+        advice = "the source of a table has its changes with their instants, _ts"
+        raise OptionError(f"{what}: a history is for streams; {advice}", given)
+    own = history_options(options)
+    declared_history(options)
+    own = {k: v for k, v in own.items() if k not in OF_HISTORY}
+    if not own:
+        return  # of a DataFrame
+    format_ = source_format(own)
+    if format_ is None:
+        choices = ", ".join(FORMATS)
+        raise OptionError(f"{what}: '{given}' needs the option 'history': {choices}", given)
+    if format_ not in FORMATS:
+        advice = did_you_mean(format_, FORMATS)
+        raise OptionError(f"{what}: there is no history '{format_}'; {advice}", HISTORY, "value")
+    subject = f"{what}: the history '{format_}'"
+    try:
+        _check_options(subject, own, SOURCES[format_], ("source",), OF_HISTORY, "source")
+        check_source_values(subject, format_, own, streams=False)
+    except OptionError as e:
+        option = HISTORY if e.option in (None, "source") else f"{HISTORY}_{e.option}"
+        raise OptionError(e.message, option, e.part) from None
 
 
 def _with_records(what: str, source: str, known: Format, options: Mapping[str, str]) -> Format:

@@ -12,7 +12,12 @@ from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.query import Query
 from eddyline.errors import DataError
 from eddyline.spark.connectors import connector_jars
-from eddyline.spark.formats.format_options import FILE_FORMATS, sink_format, source_format
+from eddyline.spark.formats.format_options import (
+    FILE_FORMATS,
+    history_options,
+    sink_format,
+    source_format,
+)
 from eddyline.spark.sinks.python_sink import function_name, imported
 from eddyline.spark.sources.sources import resolve_path
 from eddyline.spark.storage.directory import local_path
@@ -40,6 +45,9 @@ def missing_here(
         path = next((v for k, v in options.items() if k.lower() == "path"), "")
         if format_ in FILE_FORMATS and _is_missing(path):
             yield f"{kind} '{definition.name}': there is no file or directory '{path}' here"
+        old = options.get("history_path", "")
+        if source_format(history_options(options)) in FILE_FORMATS and _is_missing(old):
+            yield f"stream '{definition.name}': there is no file or directory '{old}' here"
     for query in queries:
         formats.add(sink_format(query.options))
         yield from _of_sink(query.name, query.options)
