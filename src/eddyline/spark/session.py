@@ -132,7 +132,7 @@ class Session:
             SqlError, CatalogError: a statement is wrong; those before it have taken effect.
         """
         with gc_paused():
-            return [result for _, result in self._script.run(script)]
+            return [result for _, result in self._script.run(script, self._options.base)]
 
     def stream(
         self,

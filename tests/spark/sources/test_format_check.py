@@ -75,6 +75,68 @@ def test_statements_before_a_wrong_one_have_taken_effect() -> None:
     assert list(script.streams) == ["s"] and not script.queries
 
 
+AVRO = """{"type": "record", "name": "r", "fields": [{"name": "ts", "type": "long"},
+    {"name": "o", "type": {"type": "record", "name": "o", "fields": []}}]}"""
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        ("", "", "needs the option 'schema' or 'schema_file' or 'schema_registry'"),
+        ("", f", schema = '{AVRO}'", None),
+        ("", f", shema = '{AVRO}'", "did you mean 'schema'"),
+        ("", ", schema = '{'", "the schema is no JSON"),
+        ("", ", schema_file = 'none.avsc'", "none.avsc' cannot be read: .*No such file"),
+        ("", f", schema = '{AVRO}', schema_file = 'x'", "both say the schema: leave out one"),
+        ("", f", schema = '{AVRO}', wire = 'confluen'", "did you mean 'confluent'"),
+        ("", f", schema = '{AVRO}', wire = 'confluent'", "needs the option 'schema_id'"),
+        ("", f", schema = '{AVRO}', wire = 'confluent', schema_id = '-1'", "is no number of a sch"),
+        ("", f", schema = '{AVRO}', schema_id = '7'", "is for wire = 'confluent'"),
+        ("", ", schema_registry = 'localhost'", "'localhost' is no URL"),
+        ("", ", schema_registry = 'http://localhost', subject = 's'", None),
+        ("", ", schema_registry = 'http://localhost'", "needs the option 'subject'"),
+        (", x BIGINT", f", schema = '{AVRO}'", "column 'x': a record has no field 'x'; "),
+        (", x INT PATH '$.o.y'", f", schema = '{AVRO}'", "column 'x': 'o' has no field 'y'"),
+    ],
+)
+def test_records_of_avro(columns: str, options: str, message: str | None, tmp_path: Path) -> None:
+    text = (
+        f"CREATE STREAM s (ts TIMESTAMP{columns}) TIMESTAMP BY ts WITH (source = 'text', "
+        f"path = 'x', format = 'avro'{options})"
+    )
+    if message is None:
+        list(Script().run(text, tmp_path))
+        return
+    with pytest.raises(EddylineError, match=message):
+        list(Script().run(text, tmp_path))
+
+
+def test_protobuf_has_no_library() -> None:
+    options = {"source": "text", "path": "x", "format": "protobuf"}
+    with pytest.raises(OptionError, match=r"spark-protobuf_2\.13, which Maven Central does not"):
+        check_source("s", options, "stream")
+
+
+@pytest.mark.parametrize(
+    ("select", "options", "message"),
+    [
+        ("v", {"format": "avro", "KEY": "v"}, None),
+        ("v", {"format": "avr"}, "values of messages have no format 'avr'; did you mean 'avro'"),
+        ("v", {"format": "avro", "timestampFormat": "HH"}, "'timestampFormat' is for values of J"),
+        ("v AS `a b`", {"format": "avro"}, "no field of Avro can have the name 'a b': use AS"),
+    ],
+)
+def test_messages_of_avro(select: str, options: dict[str, str], message: str | None) -> None:
+    script = Script()
+    list(script.run(STREAM))
+    given = {"sink": "kafka", "kafka.bootstrap.servers": "b:1", "topic": "t", **options}
+    if message is None:
+        script.query("q", f"SELECT {select} FROM s [NOW]", given)
+        return
+    with pytest.raises(OptionError, match=message):
+        script.query("q", f"SELECT {select} FROM s [NOW]", given)
+
+
 @pytest.mark.parametrize("document", sorted((ROOT / "docs").rglob("*.md")), ids=lambda d: d.name)
 def test_examples_of_the_documents_pass(document: Path) -> None:
     for text in re.findall(r"```sql\n(.*?)```", document.read_text(), re.DOTALL):

@@ -220,6 +220,19 @@ PARSERS: Final[Mapping[str, frozenset[str]]] = {
         ignoreLeadingWhiteSpace ignoreTrailingWhiteSpace emptyValue nullValue nanValue positiveInf
         negativeInf maxColumns maxCharsPerColumn"""
     ),
+    "avro": _names("schema schema_file schema_registry subject wire schema_id"),
+}
+#: Of each tuple one option must be set, by format of records.
+REQUIRED_OF_PARSERS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "avro": (("schema", "schema_file", "schema_registry"),)
+}
+#: Formats in which values are at paths.
+WITH_PATHS: Final = ("json", "avro")
+#: Formats of records that Spark reads with a library that cannot be had.
+WITHOUT_LIBRARY: Final[Mapping[str, str]] = {
+    "protobuf": "Spark reads it with its library org.apache.spark:spark-protobuf_2.13, which Maven "
+    "Central does not have (4.3.0, 4.2.0, 4.1.1 and 4.0.2 tried in November 2026), so `eddyline "
+    "connectors` cannot fetch it"
 }
 #: The option that is the format of records.
 RECORD_FORMAT: Final = "format"
@@ -281,6 +294,8 @@ def with_limit(format_: str, options: Mapping[str, str]) -> dict[str, str]:
 
 #: Options of JSON that is written to Kafka.
 JSON_VALUES: Final = _names("dateFormat timestampFormat ignoreNullFields")
+#: Formats of the values of messages that are written.
+VALUE_FORMATS: Final = ("json", "avro")
 #: Formats that Spark writes, by name in lower case.
 WRITERS: Final[Mapping[str, Format]] = {
     "noop": Format(frozenset()),
@@ -290,7 +305,7 @@ WRITERS: Final[Mapping[str, Format]] = {
         for n in _ROLLING
     },
     "jdbc": Format(_JDBC, (("url",), ("dbtable",)), open=True),
-    "kafka": Format(_names("topic key") | {_KAFKA} | JSON_VALUES, ((_KAFKA,), ("topic",))),
+    "kafka": Format(_names("topic key format") | {_KAFKA} | JSON_VALUES, ((_KAFKA,), ("topic",))),
     "postgres": Format(
         _names("url host port database user password_env table mode key"), (("table",),)
     ),

@@ -36,7 +36,12 @@ from eddyline.spark.sinks.file_checks import (
     only_spark,
     spark_options,
 )
-from eddyline.spark.sinks.kafka_sink import KafkaSink, check_key, check_key_of, kafka_sink
+from eddyline.spark.sinks.kafka_sink import (
+    KafkaSink,
+    check_messages,
+    check_messages_of,
+    kafka_sink,
+)
 from eddyline.spark.sinks.postgres.postgres_options import check_query, check_values
 from eddyline.spark.sinks.postgres.postgres_sink import Databases, PostgresSink, postgres_sink
 from eddyline.spark.sinks.python_sink import (
@@ -304,7 +309,7 @@ def _delta_sink(target: Target, options: Mapping[str, str], context: SinkContext
 
 
 def _kafka_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> KafkaSink:
-    return kafka_sink(target, options, f"eddyline-{context.job}-{target.label}")
+    return kafka_sink(context.spark, target, options, f"eddyline-{context.job}-{target.label}")
 
 
 def _postgres_sink(
@@ -360,8 +365,8 @@ SINKS: Final[Mapping[str, SinkType]] = {
         _AT_LEAST_ONCE,
         in_spark=True,
         collected=False,
-        check=check_key,
-        check_query=check_key_of,
+        check=check_messages,
+        check_query=check_messages_of,
     ),
     "delta": SinkType(
         WRITERS["delta"], _delta_sink, _ONCE, check=check_delta, check_query=check_delta_query

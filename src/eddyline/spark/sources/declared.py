@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from eddyline.algebra.catalog import ColumnSources, StreamDef, TableDef
+from eddyline.spark.formats.avro_options import AvroOptions
 from eddyline.spark.formats.format_options import (
     DEFAULTS,
     FILE_FORMATS,
@@ -36,6 +37,7 @@ class DeclaredSource(NamedTuple):
             compares them without case.
         columns: where the columns are in a record.
         record: the format of its records, or None. parsing: options of their parser, in lower case.
+        avro: options of records of Avro.
     """
 
     format: str
@@ -43,6 +45,7 @@ class DeclaredSource(NamedTuple):
     columns: ColumnSources
     record: str | None
     parsing: dict[str, str]
+    avro: AvroOptions | None = None
 
     @property
     def text_format(self) -> str:
@@ -85,4 +88,5 @@ def source_of(declared: StreamDef | TableDef, of: Declared) -> DeclaredSource:
     if format_ in FILE_FORMATS:
         options = {k.lower(): v for k, v in options.items()}
     options = {**DEFAULTS.get(format_, {}), **telling(format_, options, declared.columns)}
-    return DeclaredSource(format_, options, declared.columns, record, parsing)
+    avro = AvroOptions.of(what, declared.options) if record == "avro" else None
+    return DeclaredSource(format_, options, declared.columns, record, parsing, avro)

@@ -16,6 +16,7 @@ from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.query import Query
 from eddyline.errors import did_you_mean
+from eddyline.spark.formats.avro_options import AvroOptions, check_avro_columns
 from eddyline.spark.formats.format_options import (
     GENERATORS,
     HISTORY,
@@ -25,9 +26,12 @@ from eddyline.spark.formats.format_options import (
     PARSERS,
     RECORD_FORMAT,
     RECORDS,
+    REQUIRED_OF_PARSERS,
     SEQ,
     SOURCES,
     WAITING_BYTES,
+    WITH_PATHS,
+    WITHOUT_LIBRARY,
     WITHOUT_NESTED,
     Format,
     OptionError,
@@ -131,6 +135,8 @@ def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[st
     subject = f"{what}: the source '{format_}'"
     suggested = ("source", *_TAKEN[of], *_SIDES)
     _check_options(subject, own, known, OF_SOURCES, suggested, "source")
+    if format_ in RECORDS and record_format(own) == "avro":
+        AvroOptions.of(what, own)
     check_source_values(subject, format_, own, streams=of != "table")
     return unsure
 
@@ -181,17 +187,22 @@ def _with_records(what: str, source: str, known: Format, options: Mapping[str, s
         return known
     more = frozenset([RECORD_FORMAT])
     format_ = record_format(options)
-    if format_ is not None:
-        if format_ not in PARSERS:
-            given = next(name for name in options if name.lower() == RECORD_FORMAT)
-            raise OptionError(
-                f"{what}: there is no format '{format_}' of records; "
-                f"{did_you_mean(format_, PARSERS)}",
-                given,
-                "value",
-            )
-        more |= PARSERS[format_]
-    return replace(known, options=known.options | more)
+    if format_ is None:
+        return replace(known, options=known.options | more)
+    if format_ not in PARSERS:
+        given = next(name for name in options if name.lower() == RECORD_FORMAT)
+        why = WITHOUT_LIBRARY.get(format_)
+        said = (
+            f"records of '{format_}' cannot be read: {why}"
+            if why
+            else (f"there is no format '{format_}' of records")
+        )
+        raise OptionError(f"{what}: {said}; {did_you_mean(format_, PARSERS)}", given, "value")
+    return replace(
+        known,
+        options=known.options | more | PARSERS[format_],
+        required=known.required + REQUIRED_OF_PARSERS.get(format_, ()),
+    )
 
 
 def check_columns(definition: StreamDef | TableDef) -> None:
@@ -209,10 +220,11 @@ def check_columns(definition: StreamDef | TableDef) -> None:
         _check_generated(what, source, definition)
     record = record_format(definition.options) if source in RECORDS else None
     paths, metadata = definition.columns.paths, definition.columns.metadata
-    if paths and "json" not in (source, record):
-        advice = "set format = 'json'" if source in RECORDS else "declare columns by their names"
+    if paths and source != "json" and record not in WITH_PATHS:
+        advice = "set format = 'json' or 'avro'"
+        advice = advice if source in RECORDS else "declare columns by their names"
         raise OptionError(
-            f"{what}: PATH is for records of JSON, and the source is '{source}'; {advice}",
+            f"{what}: PATH is for records of JSON or Avro, and the source is '{source}'; {advice}",
             of_column(next(iter(paths))),
         )
     for column, name in metadata.items():
@@ -224,21 +236,23 @@ def check_columns(definition: StreamDef | TableDef) -> None:
             "source" if record is None else RECORD_FORMAT,
             "value",
         )
-    if source != "kafka" or record is not None:
-        return
     if isinstance(definition, TableDef):
         # _op is optional
         fields = (changes_of(definition).schema[0], *definition.schema)
         fields = fields if is_live(definition) else definition.schema
     else:
         fields = definition.supplied
+    if record == "avro":
+        check_avro_columns(what, definition.options, fields, definition.columns)
+    if source != "kafka" or record is not None:
+        return
     known = {name.lower() for name in RECORDS[source]}
     for field in fields:
         if field.name.lower() not in known and field.name not in metadata:
             raise OptionError(
                 f"{what}: without the option 'format' the source '{source}' has the columns "
                 f"{', '.join(sorted(RECORDS[source]))}, and no '{field.name}'; if it is in the "
-                "messages, set format = 'json' or 'csv'",
+                "messages, set format = 'json', 'avro' or 'csv'",
                 "source",
                 "value",
             )

@@ -175,7 +175,7 @@ def resolve_path(options: Mapping[str, str], base: Path | None) -> dict[str, str
     """The options with relative local paths resolved against ``base``."""
     resolved = dict(options)
     for name, value in options.items():
-        is_path = name == "path" or name.endswith("_path")
+        is_path = name in ("path", "schema_file") or name.endswith("_path")
         if is_path and base is not None and "://" not in value and not Path(value).is_absolute():
             resolved[name] = str(base / value)
     return resolved
@@ -217,7 +217,9 @@ def _records(
     if source.record is not None:
         given = _load(what, format_, read.format(format_).options(**options))
         fields = _declared_types([f for f in as_read if f.name not in columns.metadata])
-        return records_beside(given, source.record, source.parsing, fields, declared, columns)
+        return records_beside(
+            given, source.record, source.parsing, fields, declared, columns, source.avro
+        )
     if not are_lines(format_, options):
         return None
     schema = _read_schema(spark, what, format_, options, as_read, columns.paths)
