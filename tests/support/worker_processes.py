@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 
+_END_WITHIN_S = 60.0
+
 
 def end_engine_workers() -> None:
-    """Kill the workers: engines are built again from the state."""
-    for pid in engine_workers():
+    """Kill the workers: engines are built again from the state.
+
+    Returns when all have ended: Spark gives a task to an idle worker that is still dying, and the
+    attempts of a task are fewer than the workers of a session.
+    """
+    ended = engine_workers()
+    for pid in ended:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + _END_WITHIN_S
+    while any(Path(f"/proc/{pid}").exists() for pid in ended):
+        assert time.monotonic() < deadline, f"killed processes remain: {ended}"
+        time.sleep(0.01)
 
 
 def engine_workers() -> list[int]:
