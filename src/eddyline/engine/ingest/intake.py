@@ -108,9 +108,7 @@ class Intake:
         """Convert rows without accepting them; see ``RowReader.read``."""
         return self.reader.read(data)
 
-    def accept(
-        self, rows: TypedRows, watermark: int, arrival: int, now_us: int
-    ) -> Accepted:
+    def accept(self, rows: TypedRows, watermark: int, arrival: int, now_us: int) -> Accepted:
         """Accept rows.
 
         Args:
