@@ -13,6 +13,8 @@ from pyiceberg.io import FileIO
 from pyiceberg.io.pyarrow import _dataframe_to_data_files
 from pyiceberg.manifest import DataFile, ManifestFile
 from pyiceberg.table import Table, Transaction
+from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.update import TableUpdate
 
 #: Manifests without a file of the table, after which they are left out.
 _MOST_DEAD_MANIFESTS: Final = 16
@@ -49,6 +51,21 @@ class _CheckedTable(Table):
         return self
 
 
+class _Transaction(Transaction):
+    """A transaction that makes its metadata when they change: the library copies all snapshots at
+    each look at them, some 16 times per commit.
+    """
+
+    _made: tuple[TableMetadata, tuple[TableUpdate, ...], TableMetadata] | None = None
+
+    @property
+    def table_metadata(self) -> TableMetadata:
+        base, updates = self._table.metadata, self._updates
+        if self._made is None or self._made[0] is not base or self._made[1] is not updates:
+            self._made = base, updates, super().table_metadata
+        return self._made[2]
+
+
 def commit(
     table: Table,
     properties: Mapping[str, str],
@@ -70,7 +87,7 @@ def commit(
             not made.
     """
     own = _CheckedTable.of(table, check)
-    transaction = own.transaction()
+    transaction = _Transaction(own)
     transaction.set_properties(dict(properties))
     added: list[DataFile] = []
     try:
