@@ -18,6 +18,7 @@ _EXTRAS: Final = {
     "prometheus_client": "http",
     "psycopg": "postgres",
     "deltalake": "delta",
+    "ptars": "protobuf",
     "duckdb": "bench",
     "matplotlib": "figures",
 }
