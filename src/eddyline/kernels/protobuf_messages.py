@@ -144,7 +144,9 @@ def _within(data: np.ndarray, p: int, end: int, kind: int) -> int:
 
 @kernel
 def _varint(data: np.ndarray, p: int, end: int) -> tuple[int, int]:
-    """A number of at most 64 bits, and the place behind it, or minus what is wrong."""
+    """A number, and the place behind it, or minus what is wrong. Of ten bytes, which have 70 bits,
+    the first 64 are read, as by Protobuf's own libraries.
+    """
     if p < end and data[p] < 128:
         return int(np.int64(data[p])), p + 1
     value = np.int64(0)
@@ -155,5 +157,5 @@ def _varint(data: np.ndarray, p: int, end: int) -> tuple[int, int]:
         p += 1
         value |= (byte & 127) << shift
         if byte < 128:
-            return int(value), (p if shift < 63 or byte < 2 else -LONG)
+            return int(value), p
     return 0, -LONG

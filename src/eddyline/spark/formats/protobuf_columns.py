@@ -35,9 +35,11 @@ ROOT: Final = "eddyline.Root"
 FILE: Final = "eddyline.proto"
 #: To a part of a value: the field of a structure, an element of a list, the value of a key.
 Step = tuple[Literal["field", "element", "key"], str | int]
+#: The module of the exceptions that say that code in Rust has failed; they have no other name.
+_PANIC: Final = "pyo3_runtime"
 _WRONG: Final[Mapping[int, str]] = {
     CUT: "it ends within the field",
-    LONG: "a number of more than 64 bits",
+    LONG: "a number of more than ten bytes",
     TAG: "no field and no way to write one",
     GROUP: "the end of a group that did not begin, or none of one that did",
     DEEP: f"more than {MAX_DEPTH} messages or groups within each other",
@@ -133,7 +135,9 @@ class Form:
         try:
             found = handler(self.file).array_to_record_batch(messages)
             return pa.StructArray.from_arrays(found.columns, fields=list(found.schema)), None
-        except ValueError as e:
+        except BaseException as e:
+            if not isinstance(e, ValueError) and type(e).__module__ != _PANIC:
+                raise
             if len(messages) == 1:
                 empty = handler(self.file).array_to_record_batch(pa.array([b""], pa.binary()))
                 row = pa.StructArray.from_arrays(empty.columns, fields=list(empty.schema))

@@ -1,7 +1,8 @@
 """The form of messages of Protobuf that have only what columns read.
 
 Each message within another one is a type of its own there, so that one that contains itself can be
-read to the depth of the columns.
+read to the depth of the columns. Maps are lists of keys and values, as they are written: ptars ends
+at a map of which an entry has no value.
 """
 
 from __future__ import annotations
@@ -145,19 +146,14 @@ class FormBuilder:
         node = len(self._nodes)
         rows: list[tuple[int, int, int]] = []
         self._nodes.append(rows)
-        is_entry = into.options.map_entry
         for number, read in sorted(message.fields.items()):
             of = read.descriptor
             label = of.is_repeated and FieldDescriptor.LABEL_REPEATED
             label = label or FieldDescriptor.LABEL_OPTIONAL
-            name = of.name if is_entry else f"f{number}"
-            found = into.field.add(name=name, number=number, label=label)
+            found = into.field.add(name=f"f{number}", number=number, label=label)
             if read.below is not None:
                 found.type = FieldDescriptor.TYPE_MESSAGE
-                within = into.nested_type.add(
-                    name=f"F{number}Entry" if read.is_map else f"M{number}"
-                )
-                within.options.map_entry = read.is_map
+                within = into.nested_type.add(name=f"M{number}")
                 found.type_name = f"{place}.{within.name}"
                 rows.append((number, MESSAGE, self._write(read.below, within, found.type_name)))
             elif read.is_known:
@@ -167,7 +163,7 @@ class FormBuilder:
             else:
                 is_enum = of.type == FieldDescriptor.TYPE_ENUM
                 found.type = FieldDescriptor.TYPE_INT32 if is_enum else of.type
-                if of.has_presence and not is_entry:
+                if of.has_presence and not message.type.GetOptions().map_entry:
                     _make_optional(into, found)
                 rows.append((number, _checked(of), -1))
         return node
