@@ -15,7 +15,7 @@ from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.timestamp_pb2 import DESCRIPTOR as TIMESTAMP
 from google.protobuf.wrappers_pb2 import DESCRIPTOR as WRAPPERS
 
-_SCALARS = "double float int64 uint64 int32 fixed64 fixed32 bool string".split()
+_SCALARS = ("double", "float", "int64", "uint64", "int32", "fixed64", "fixed32", "bool", "string")
 _TYPES = {name: number + 1 for number, name in enumerate(_SCALARS)} | {
     "group": 10,
     "bytes": 12,

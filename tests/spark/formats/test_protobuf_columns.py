@@ -72,9 +72,7 @@ def rows(
     for column in columns:
         column.validate(full=True)
         assert len(column) == len(messages)
-    values = {
-        name: _listed(column) for name, column in zip(names or TYPES, columns, strict=True)
-    }
+    values = {name: _listed(column) for name, column in zip(names or TYPES, columns, strict=True)}
     return values, [None] * len(messages) if reasons is None else reasons.to_pylist()
 
 

@@ -19,6 +19,7 @@ from eddyline.extras import extras_named
 from eddyline.kernels.protobuf_messages import (
     CUT,
     DEEP,
+    GOOD,
     GROUP,
     LONG,
     MAX_DEPTH,
@@ -91,8 +92,8 @@ class Form:
         Args:
             messages: binary; of NULL the columns are NULL, without a reason.
         """
-        reasons = self._reasons(messages)
         valid = validity_of(messages)
+        reasons = self._reasons(messages, valid)
         if reasons is None and valid is None:
             return self._columns(messages)
         good = np.ones(len(messages), np.bool_) if valid is None else valid
@@ -105,12 +106,14 @@ class Form:
             reasons = more if reasons is None else pc.coalesce(reasons, more)
         return [column.take(at) for column in columns], reasons
 
-    def _reasons(self, messages: pa.Array) -> pa.Array | None:
+    def _reasons(self, messages: pa.Array, valid: Array | None) -> pa.Array | None:
         """Why messages are none, as far as the kernel knows."""
         offsets, data = buffers(messages)
         wrong = np.empty(len(messages), np.int8)
         places = np.empty(len(messages), np.int64)
         checked_messages(offsets, data, self.firsts, self.fields, wrong, places)
+        if valid is not None:
+            wrong[~valid] = GOOD  # a NULL may have bytes
         if not wrong.any():
             return None
         whats = pa.array([_WRONG.get(code) for code in range(max(_WRONG) + 1)], pa.string())

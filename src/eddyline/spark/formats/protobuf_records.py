@@ -15,7 +15,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from eddyline.algebra.catalog import JsonPath
 from eddyline.engine.ingest.conversion import CORRUPT_RECORD
 from eddyline.errors import EddylineError
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, bitmap
 from eddyline.spark.formats.parquet import Reader
 from eddyline.spark.formats.protobuf_columns import Form, buffers, handler
 from eddyline.spark.formats.protobuf_options import ProtobufOptions
@@ -47,15 +47,25 @@ class Framing(NamedTuple):
         Args:
             records: binary, maybe NULL.
         """
-        starts = np.zeros(len(records), np.int64)
+        offsets, data = buffers(records)
+        valid = np.asarray(records.is_valid())
+        kept = np.ones(data.size, np.bool_)
+        removed = np.zeros(len(records), np.int64)
         for number, fronts in self.fronts.items():
             for front in fronts:
-                starts[self._have(records, number, front)] = HEADER + len(front)
-        bodies = pa.nulls(len(records), pa.binary())
-        for start in np.unique(starts[starts > 0]):
-            cut = pc.binary_slice(records, int(start))
-            bodies = pc.if_else(pa.array(starts == start), cut, bodies)
-        without = (starts == 0) & np.asarray(records.is_valid())
+                rows = self._rows(offsets, data, number, front)
+                rows = rows[valid[rows]]
+                length = HEADER + len(front)
+                removed[rows] = length
+                kept[offsets[rows, None] + np.arange(length)] = False
+        first, last = offsets[0], offsets[-1]
+        ends = (offsets - first - np.append(0, np.cumsum(removed))).astype(np.int32)
+        rest = pa.py_buffer(data[first:last][kept[first:last]])
+        valid_bodies = bitmap(valid & (removed > 0))
+        bodies = pa.Array.from_buffers(
+            pa.binary(), len(records), [valid_bodies, pa.py_buffer(ends), rest]
+        )
+        without = valid & (removed == 0)
         if not without.any():
             return bodies, None
         rest = records.filter(pa.array(without))
@@ -84,11 +94,13 @@ class Framing(NamedTuple):
         reasons = pa.array(np.full(len(records), _NO_HEADER))
         return pc.replace_with_mask(reasons, pa.array(has_header), text)
 
-    def _have(self, records: pa.Array, number: int | None, front: bytes) -> Array:
+    def _rows(self, offsets: Array, data: Array, number: int | None, front: bytes) -> Array:
+        """The rows that have a number of a schema, and the bytes behind it, in front."""
         head = b"\0" if number is None else b"\0" + number.to_bytes(HEADER - 1, "big")
-        begins = pc.equal(pc.binary_slice(records, 0, len(head)), head)
-        fits = pc.equal(pc.binary_slice(records, HEADER, HEADER + len(front)), front)
-        return np.asarray(pc.and_(begins, fits).fill_null(False))
+        places = np.append(np.arange(len(head)), HEADER + np.arange(len(front)))
+        rows = np.flatnonzero(np.diff(offsets) >= HEADER + len(front))
+        found = data[offsets[rows, None] + places]
+        return rows[(found == np.frombuffer(head + front, np.uint8)).all(axis=1)]
 
 
 class Reading(NamedTuple):
