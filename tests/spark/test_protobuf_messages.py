@@ -1,4 +1,4 @@
-"""Each message of Protobuf that comes through Kafka is a row or a bad row, whatever its bytes are."""
+"""Messages of Protobuf through Kafka: each is a row or a bad row, whatever its bytes are."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def add(
     elif type_.startswith("."):
         field.type, field.type_name = 11, type_
     else:
-        field.type = _TYPES[type_]  # type: ignore[assignment]
+        field.type = _TYPES[type_]
     if "optional" in more:
         field.proto3_optional, field.oneof_index = True, len(message.oneof_decl)
         message.oneof_decl.add(name=f"_{name}")
@@ -107,7 +107,7 @@ def with_group() -> FileDescriptorProto:
 
 def descriptors(*files: FileDescriptorProto) -> bytes:
     """A set of descriptors, as ``protoc`` writes it."""
-    return FileDescriptorSet(file=files).SerializeToString()
+    return bytes(FileDescriptorSet(file=files).SerializeToString())
 
 
 def message(name: str, *files: FileDescriptorProto) -> Any:

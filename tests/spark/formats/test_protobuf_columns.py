@@ -225,19 +225,19 @@ def test_broken_messages_are_those_of_the_reference(seed: int) -> None:
             elif how == 2:
                 data = data[: at + 1]
             elif how == 3:
-                data[at:at] = chance.randbytes(chance.randrange(1, 6))
+                data[at:at] = bytearray(chance.randbytes(chance.randrange(1, 6)))
             else:
                 data = bytearray(chance.randbytes(1 + chance.randrange(40)))
         messages.append(bytes(data))
     values, reasons = rows(form(), list(messages))
     good = 0
-    for at, (data, reason) in enumerate(zip(messages, reasons, strict=True)):
+    for at, (raw, reason) in enumerate(zip(messages, reasons, strict=True)):
         try:
-            parsed = of.FromString(data)
+            parsed = of.FromString(raw)
         except Exception:
-            assert reason is not None, data.hex()
+            assert reason is not None, raw.hex()
             continue
-        assert reason is None, data.hex()
+        assert reason is None, raw.hex()
         good += 1
         assert [values[name][at] for name in ("id", "raw", "far")] == [
             parsed.id,

@@ -100,7 +100,8 @@ class Framing(NamedTuple):
         places = np.append(np.arange(len(head)), HEADER + np.arange(len(front)))
         rows = np.flatnonzero(np.diff(offsets) >= HEADER + len(front))
         found = data[offsets[rows, None] + places]
-        return rows[(found == np.frombuffer(head + front, np.uint8)).all(axis=1)]
+        same: Array = rows[(found == np.frombuffer(head + front, np.uint8)).all(axis=1)]
+        return same
 
 
 class Reading(NamedTuple):
