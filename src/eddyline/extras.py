@@ -20,6 +20,7 @@ _EXTRAS: Final = {
     "deltalake": "delta",
     "pyiceberg": "iceberg",
     "sqlalchemy": "iceberg",
+    "ptars": "protobuf",
     "duckdb": "bench",
     "matplotlib": "figures",
 }
