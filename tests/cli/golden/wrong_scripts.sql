@@ -13,13 +13,13 @@ error: line 2, column 57: 'q': there is no sink 'postgre'; did you mean 'postgre
 CREATE STREAM t (ts TIMESTAMP, k STRING, v DOUBLE) TIMESTAMP BY ts WITH (source = 'kafka', kafka.bootstrap.servers = 'h:9092', subscribe = 't', format = 'jsno');
 CREATE QUERY q AS SELECT v FROM t [NOW];
 =>
-error: line 2, column 154: stream 't': there is no format 'jsno' of records; did you mean 'json'? valid: avro, csv, json
+error: line 2, column 154: stream 't': there is no format 'jsno' of records; did you mean 'json'? valid: avro, csv, json, protobuf
 ----------
 -- records without a format
 CREATE STREAM t (ts TIMESTAMP, k STRING, v DOUBLE) TIMESTAMP BY ts WITH (source = 'kafka', kafka.bootstrap.servers = 'h:9092', subscribe = 't');
 CREATE QUERY q AS SELECT v FROM t [NOW];
 =>
-error: line 2, column 83: stream 't': without the option 'format' the source 'kafka' has the columns headers, key, offset, partition, timestamp, timestampType, topic, value, and no 'ts'; if it is in the messages, set format = 'json', 'avro' or 'csv'
+error: line 2, column 83: stream 't': without the option 'format' the source 'kafka' has the columns headers, key, offset, partition, timestamp, timestampType, topic, value, and no 'ts'; if it is in the messages, set format = 'json', 'csv', 'avro', 'protobuf'
 ----------
 -- an unknown option of a source
 CREATE STREAM t (ts TIMESTAMP, k STRING, v DOUBLE) TIMESTAMP BY ts WITH (source = 'json', path = 'in', maxFilePerTrigger = 1);
@@ -112,7 +112,7 @@ error: line 2, column 67: 'o' reads $.o as a whole, and 'v' a part of it: declar
 CREATE STREAM t (ts TIMESTAMP, v DOUBLE PATH '$.v') TIMESTAMP BY ts WITH (source = 'csv', path = 'in');
 CREATE QUERY q AS SELECT v FROM t [NOW];
 =>
-error: line 2, column 41: stream 't': PATH is for records of JSON or Avro, and the source is 'csv'; declare columns by their names
+error: line 2, column 41: stream 't': PATH is for records of JSON, Avro or Protobuf, and the source is 'csv'; declare columns by their names
 ----------
 -- metadata that Kafka has not
 CREATE STREAM t (ts TIMESTAMP METADATA FROM 'time', v DOUBLE) TIMESTAMP BY ts WITH (source = 'kafka', kafka.bootstrap.servers = 'h:9092', subscribe = 't', format = 'json');
