@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -122,28 +120,6 @@ def test_the_number_of_the_schema_in_front(spark: SparkSession) -> None:
         "schema 4294967295 is none of 7; its bytes: 00ffffffff",
         "NULL (no value)",
     ]
-
-
-@pytest.fixture
-def registry() -> Iterator[tuple[str, dict[str, Any]]]:
-    """The URL of a server with the interface of a schema registry, and its answers by path."""
-    answers: dict[str, Any] = {}
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            found = answers.get(self.path)
-            self.send_response(404 if found is None else 200)
-            self.end_headers()
-            self.wfile.write(json.dumps(found or {"error_code": 40401}).encode())
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Quiet."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/", answers
-    server.shutdown()
-    server.server_close()
 
 
 def test_versions_of_a_registry(spark: SparkSession, registry: tuple[str, dict[str, Any]]) -> None:

@@ -14,6 +14,7 @@ from eddyline.spark.sinks.sinks import SINKS
 from eddyline.spark.sources.format_check import Declared, check_sink, check_source
 from eddyline.spark.sources.option_check import check_options
 from eddyline.sql.parser import parse
+from protobuf_orders import descriptors, orders
 
 ROOT = Path(__file__).parents[3]
 STREAM = "CREATE STREAM s (ts TIMESTAMP, v BIGINT) TIMESTAMP BY ts"
@@ -111,10 +112,56 @@ def test_records_of_avro(columns: str, options: str, message: str | None, tmp_pa
         list(Script().run(text, tmp_path))
 
 
-def test_protobuf_has_no_library() -> None:
-    options = {"source": "text", "path": "x", "format": "protobuf"}
-    with pytest.raises(OptionError, match=r"spark-protobuf_2\.13, which Maven Central does not"):
-        check_source("s", options, "stream")
+FILE = ", descriptor_file = 'o.desc', message = 'shop.Order'"
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "message"),
+    [
+        ("", "", "needs the option 'descriptor_file' or 'schema_registry'"),
+        ("", FILE, None),
+        ("", ", descriptor_file = 'o.desc'", "descriptor_file needs the option 'message', the ty"),
+        ("", ", descriptorfile = 'o.desc'", "did you mean 'descriptor_file'"),
+        ("", FILE.replace("o.", "n."), "the descriptors '.*n.desc' cannot be read: .*No such file"),
+        (
+            "",
+            FILE.replace("Order", "Ordr"),
+            "there is no message 'shop.Ordr'; did you mean 'shop.O",
+        ),
+        ("", FILE.replace("o.", "bad."), "bad.desc': these are no descriptors: protoc --include_i"),
+        ("", FILE + ", schema_registry = 'http://x'", "both say the schema: leave out one"),
+        ("", FILE + ", wire = 'confluen'", "did you mean 'confluent'"),
+        ("", FILE + ", wire = 'confluent'", None),
+        ("", FILE + ", wire = 'confluent', schema_id = '7'", None),
+        ("", FILE + ", wire = 'confluent', schema_id = '-1'", "is no number of a schema"),
+        ("", FILE + ", schema_id = '7'", "is for wire = 'confluent' with 'descriptor_file'; a reg"),
+        ("", ", schema_registry = 'localhost'", "'localhost' is no URL"),
+        ("", ", schema_registry = 'http://localhost', subject = 's'", None),
+        ("", ", schema_registry = 'http://localhost'", "needs the option 'subject'"),
+        (", x INT", FILE, "column 'x': a message has no field 'x'; "),
+        (
+            ", id STRUCT<a INT>",
+            FILE,
+            "column 'id': 'id' is of the type int64, and no STRUCT<a: INT>",
+        ),
+        (", n INT PATH '$.item.nme'", FILE, "column 'n': 'item' has no field 'nme'; did you mean"),
+        (", n STRING PATH '$.item.name', o STRING METADATA FROM 'value'", FILE, None),
+    ],
+)
+def test_records_of_protobuf(
+    columns: str, options: str, message: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "o.desc").write_bytes(descriptors(orders()))
+    (tmp_path / "bad.desc").write_bytes(b"no descriptors")
+    text = (
+        f"CREATE STREAM s (`at` TIMESTAMP{columns}) TIMESTAMP BY `at` WITH (source = 'text', "
+        f"path = 'x', format = 'protobuf'{options})"
+    )
+    if message is None:
+        list(Script().run(text, tmp_path))
+        return
+    with pytest.raises(EddylineError, match=message):
+        list(Script().run(text, tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Final
 
-from eddyline.algebra.catalog import ColumnSources
-from eddyline.errors import DataError, did_you_mean
+import pyarrow as pa
+
+from eddyline.algebra.catalog import ColumnSources, JsonPath
+from eddyline.errors import DataError
 from eddyline.spark.formats.avro_schema import AvroSchema
-from eddyline.spark.formats.format_options import OptionError
-from eddyline.sql.statements import of_column
+from eddyline.spark.formats.schema_options import (
+    SchemaOptions,
+    check_schema_columns,
+    is_elsewhere,
+)
 from eddyline.types import Schema
 
-#: How records are written: alone, or behind a zero byte and the number of their schema.
-Wire = Literal["plain", "confluent"]
 _SCHEMAS: Final = ("schema", "schema_file", "schema_registry")
 
 
@@ -47,27 +50,14 @@ class AvroOptions:
         Raises:
             OptionError: one is wrong, or does not go with another.
         """
-        given = {name.lower(): value for name, value in options.items()}
-        names = {name.lower(): name for name in options}
-        chosen = [name for name in _SCHEMAS if name in given]
-        if len(chosen) > 1:
-            message = f"{what}: '{chosen[0]}' and '{chosen[1]}' both say the schema: leave out one"
-            raise OptionError(message, names[chosen[1]])
-        registry = given.get("schema_registry")
-        if registry is not None and not registry.lower().startswith(("http://", "https://")):
-            message = f"{what}: schema_registry = '{registry}' is no URL: http://... or https://..."
-            raise OptionError(message, names["schema_registry"], "value")
-        wire = given.get("wire", "plain" if registry is None else "confluent").lower()
-        if wire not in get_args(Wire):
-            message = f"{what}: wire = '{wire}': {did_you_mean(wire, get_args(Wire))}"
-            raise OptionError(message, names["wire"], "value")
+        given = SchemaOptions(what, options, _SCHEMAS, required=True)
         return cls(
             what,
-            given.get("schema"),
-            given.get("schema_file"),
-            registry,
-            _subject(what, given, names),
-            _schema_id(what, given, names, wire),
+            given.given.get("schema"),
+            given.given.get("schema_file"),
+            given.registry(),
+            given.subject(),
+            given.schema_id(),
         )
 
     def read(self) -> AvroSchema:
@@ -95,55 +85,12 @@ def check_avro_columns(
     avro = AvroOptions.of(what, options)
     if avro.registry is not None:
         return  # asked when the job starts
-    if avro.file is not None and not Path(avro.file).exists() and not Path(avro.file).is_absolute():
-        return  # relative to a directory that is not known here
+    if avro.file is not None and is_elsewhere(avro.file):
+        return
     option = next(n for n in options if n.lower() in _SCHEMAS)
-    try:
+
+    def open_() -> Callable[[JsonPath, pa.DataType], None]:
         schema = avro.read()
-    except DataError as e:
-        raise OptionError(f"{what}: {e}", option, "value") from None
-    for column in columns:
-        if column.name in sources.metadata:
-            continue
-        try:
-            schema.check(sources.paths.get(column.name, (column.name,)))
-        except DataError as e:
-            at = of_column(column.name) if column.name in sources.paths else option
-            raise OptionError(f"{what}, column '{column.name}': {e}", at, "value") from None
+        return lambda path, _: schema.check(path)
 
-
-def _subject(what: str, given: Mapping[str, str], names: Mapping[str, str]) -> str | None:
-    """The subject of a registry: by default that of the values of the topic."""
-    if "schema_registry" not in given:
-        if "subject" in given:
-            message = f"{what}: a subject is for the option schema_registry"
-            raise OptionError(message, names["subject"])
-        return None
-    topic = given.get("subscribe", "")
-    subject = given.get("subject", f"{topic}-value" if topic and "," not in topic else None)
-    if subject is None:
-        message = f"{what}: schema_registry needs the option 'subject', unless there is one topic"
-        raise OptionError(message, names["schema_registry"])
-    return subject
-
-
-def _schema_id(
-    what: str, given: Mapping[str, str], names: Mapping[str, str], wire: str
-) -> int | None:
-    """The number of the schema of all records."""
-    numbered = wire == "confluent" and "schema_registry" not in given
-    if not numbered:
-        if "schema_id" in given or ("schema_registry" in given and wire == "plain"):
-            option = "schema_id" if "schema_id" in given else "wire"
-            message = f"{what}: {option} = '{given[option]}' is for wire = 'confluent' with "
-            advice = "'schema' or 'schema_file'; a registry has the numbers of its schemas"
-            raise OptionError(message + advice, names[option])
-        return None
-    text = given.get("schema_id")
-    if text is None:
-        message = f"{what}: wire = 'confluent' needs the option 'schema_id', or 'schema_registry'"
-        raise OptionError(message, names["wire"], "value")
-    if not (text.isascii() and text.isdigit()) or int(text) >= 2**31:
-        message = f"{what}: schema_id = '{text}' is no number of a schema"
-        raise OptionError(message, names["schema_id"], "value")
-    return int(text)
+    check_schema_columns(what, option, open_, columns, sources)

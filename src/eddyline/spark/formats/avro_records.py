@@ -20,6 +20,7 @@ from pyspark.sql.avro.functions import from_avro, to_avro
 from eddyline.errors import DataError, EddylineError, SetupError
 from eddyline.spark.formats.avro_options import AvroOptions
 from eddyline.spark.formats.avro_schema import AvroSchema
+from eddyline.spark.formats.schema_options import HEADER
 from eddyline.spark.formats.schema_registry import registered
 
 #: Lengths in a record that is no record may be of gigabytes, which Avro would allocate at once.
@@ -28,8 +29,6 @@ AVRO_LIMITS: Final[Mapping[str, str]] = {
     "org.apache.avro.limits.bytes.maxLength": str(64 << 20),
     "org.apache.avro.limits.collectionItems.maxLength": str(16 << 20),
 }
-#: Bytes in front of a record: zero, and the number of its schema.
-_HEADER: Final = 5
 #: Characters of Spark's words about a schema, which it repeats.
 _LONGEST: Final = 300
 _NO_VALUE: Final = "NULL (no value)"
@@ -107,7 +106,7 @@ def _read(value: Column, schema: AvroSchema, reader: str) -> Column:
 
 def _read_by_number(by_number: Mapping[int | None, AvroSchema], reader: str) -> Column:
     """Each record by the schema that it was written with; NULL with another number."""
-    body = F.substr(F.col("value"), F.lit(_HEADER + 1))
+    body = F.substr(F.col("value"), F.lit(HEADER + 1))
     found: Column | None = None
     for number, schema in by_number.items():
         is_of = _has_header() & (_number() == str(number))
@@ -120,12 +119,12 @@ def _read_by_number(by_number: Mapping[int | None, AvroSchema], reader: str) -> 
 def _has_header() -> Column:
     value = F.col("value")
     zero = F.substr(value, F.lit(1), F.lit(1)) == F.lit(bytearray(1))
-    return (F.octet_length(value) >= _HEADER) & zero
+    return (F.octet_length(value) >= HEADER) & zero
 
 
 def _number() -> Column:
     """The number of the schema in front of a record, as text."""
-    return F.conv(F.hex(F.substr(F.col("value"), F.lit(2), F.lit(_HEADER - 1))), 16, 10)
+    return F.conv(F.hex(F.substr(F.col("value"), F.lit(2), F.lit(HEADER - 1))), 16, 10)
 
 
 def _not_read(why: str | Column) -> Column:

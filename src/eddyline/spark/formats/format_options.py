@@ -221,19 +221,15 @@ PARSERS: Final[Mapping[str, frozenset[str]]] = {
         negativeInf maxColumns maxCharsPerColumn"""
     ),
     "avro": _names("schema schema_file schema_registry subject wire schema_id"),
+    "protobuf": _names("descriptor_file message schema_registry subject wire schema_id"),
 }
 #: Of each tuple one option must be set, by format of records.
 REQUIRED_OF_PARSERS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
-    "avro": (("schema", "schema_file", "schema_registry"),)
+    "avro": (("schema", "schema_file", "schema_registry"),),
+    "protobuf": (("descriptor_file", "schema_registry"),),
 }
 #: Formats in which values are at paths.
-WITH_PATHS: Final = ("json", "avro")
-#: Formats of records that Spark reads with a library that cannot be had.
-WITHOUT_LIBRARY: Final[Mapping[str, str]] = {
-    "protobuf": "Spark reads it with its library org.apache.spark:spark-protobuf_2.13, which Maven "
-    "Central does not have (4.3.0, 4.2.0, 4.1.1 and 4.0.2 tried in November 2026), so `eddyline "
-    "connectors` cannot fetch it"
-}
+WITH_PATHS: Final = ("json", "avro", "protobuf")
 #: The option that is the format of records.
 RECORD_FORMAT: Final = "format"
 
@@ -312,4 +308,8 @@ WRITERS: Final[Mapping[str, Format]] = {
     "python": Format(_names("function"), (("function",),)),
     "webhook": Format(_names("url url_env timeout"), (("url", "url_env"),)),
     "delta": Format(_names("path mode key"), _PATH),
+    "iceberg": Format(
+        _names("table catalog catalog_name catalog_uri warehouse credential token scope mode key"),
+        (("table",), ("catalog", "catalog_name", "catalog_uri")),
+    ),
 }

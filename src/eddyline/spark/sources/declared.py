@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from eddyline.algebra.catalog import ColumnSources, StreamDef, TableDef
-from eddyline.spark.formats.avro_options import AvroOptions
 from eddyline.spark.formats.format_options import (
     DEFAULTS,
     FILE_FORMATS,
@@ -19,8 +18,9 @@ from eddyline.spark.formats.format_options import (
     source_format,
     with_limit,
 )
-from eddyline.spark.formats.records import telling
+from eddyline.spark.formats.records import BinaryOptions, telling
 from eddyline.spark.sources.format_check import (
+    BINARY,
     Declared,
     check_columns,
     check_source,
@@ -37,7 +37,7 @@ class DeclaredSource(NamedTuple):
             compares them without case.
         columns: where the columns are in a record.
         record: the format of its records, or None. parsing: options of their parser, in lower case.
-        avro: options of records of Avro.
+        binary: options of records of Avro or Protobuf.
     """
 
     format: str
@@ -45,7 +45,7 @@ class DeclaredSource(NamedTuple):
     columns: ColumnSources
     record: str | None
     parsing: dict[str, str]
-    avro: AvroOptions | None = None
+    binary: BinaryOptions | None = None
 
     @property
     def text_format(self) -> str:
@@ -88,5 +88,6 @@ def source_of(declared: StreamDef | TableDef, of: Declared) -> DeclaredSource:
     if format_ in FILE_FORMATS:
         options = {k.lower(): v for k, v in options.items()}
     options = {**DEFAULTS.get(format_, {}), **telling(format_, options, declared.columns)}
-    avro = AvroOptions.of(what, declared.options) if record == "avro" else None
-    return DeclaredSource(format_, options, declared.columns, record, parsing, avro)
+    of_bytes = BINARY.get(record or "")
+    binary = None if of_bytes is None else of_bytes.of(what, declared.options)
+    return DeclaredSource(format_, options, declared.columns, record, parsing, binary)

@@ -31,7 +31,6 @@ from eddyline.spark.formats.format_options import (
     SOURCES,
     WAITING_BYTES,
     WITH_PATHS,
-    WITHOUT_LIBRARY,
     WITHOUT_NESTED,
     Format,
     OptionError,
@@ -42,6 +41,7 @@ from eddyline.spark.formats.format_options import (
     source_format,
 )
 from eddyline.spark.formats.option_values import check_sink_values, check_source_values
+from eddyline.spark.formats.protobuf_options import ProtobufOptions, check_protobuf_columns
 from eddyline.spark.history.options import FORMATS, OF_HISTORY, declared_history
 from eddyline.spark.sinks.failure_policy import FailurePolicy
 from eddyline.spark.sinks.sequence import check_seq
@@ -54,6 +54,11 @@ from eddyline.types import sql_type
 #: What is declared with the options of a source.
 Declared = Literal["stream", "table", "changing table"]
 
+#: Options of records that are bytes, by their format.
+BINARY: Final[Mapping[str, type[AvroOptions | ProtobufOptions]]] = {
+    "avro": AvroOptions,
+    "protobuf": ProtobufOptions,
+}
 #: Options of WITH that the parser has removed before these checks; suggested for misspellings.
 _TAKEN: Final[Mapping[Declared, tuple[str, ...]]] = {
     "stream": (
@@ -135,8 +140,9 @@ def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[st
     subject = f"{what}: the source '{format_}'"
     suggested = ("source", *_TAKEN[of], *_SIDES)
     _check_options(subject, own, known, OF_SOURCES, suggested, "source")
-    if format_ in RECORDS and record_format(own) == "avro":
-        AvroOptions.of(what, own)
+    of_bytes = BINARY.get(record_format(own) or "") if format_ in RECORDS else None
+    if of_bytes is not None:
+        of_bytes.of(what, own)
     check_source_values(subject, format_, own, streams=of != "table")
     return unsure
 
@@ -191,13 +197,9 @@ def _with_records(what: str, source: str, known: Format, options: Mapping[str, s
         return replace(known, options=known.options | more)
     if format_ not in PARSERS:
         given = next(name for name in options if name.lower() == RECORD_FORMAT)
-        why = WITHOUT_LIBRARY.get(format_)
-        said = (
-            f"records of '{format_}' cannot be read: {why}"
-            if why
-            else (f"there is no format '{format_}' of records")
-        )
-        raise OptionError(f"{what}: {said}; {did_you_mean(format_, PARSERS)}", given, "value")
+        advice = did_you_mean(format_, PARSERS)
+        message = f"{what}: there is no format '{format_}' of records; {advice}"
+        raise OptionError(message, given, "value")
     return replace(
         known,
         options=known.options | more | PARSERS[format_],
@@ -221,10 +223,12 @@ def check_columns(definition: StreamDef | TableDef) -> None:
     record = record_format(definition.options) if source in RECORDS else None
     paths, metadata = definition.columns.paths, definition.columns.metadata
     if paths and source != "json" and record not in WITH_PATHS:
-        advice = "set format = 'json' or 'avro'"
+        *others, last = (f"'{name}'" for name in WITH_PATHS)
+        advice = f"set format = {', '.join(others)} or {last}"
         advice = advice if source in RECORDS else "declare columns by their names"
         raise OptionError(
-            f"{what}: PATH is for records of JSON or Avro, and the source is '{source}'; {advice}",
+            f"{what}: PATH is for records of JSON, Avro or Protobuf, and the source is '{source}'; "
+            f"{advice}",
             of_column(next(iter(paths))),
         )
     for column, name in metadata.items():
@@ -244,6 +248,8 @@ def check_columns(definition: StreamDef | TableDef) -> None:
         fields = definition.supplied
     if record == "avro":
         check_avro_columns(what, definition.options, fields, definition.columns)
+    if record == "protobuf":
+        check_protobuf_columns(what, definition.options, fields, definition.columns)
     if source != "kafka" or record is not None:
         return
     known = {name.lower() for name in RECORDS[source]}
@@ -252,7 +258,7 @@ def check_columns(definition: StreamDef | TableDef) -> None:
             raise OptionError(
                 f"{what}: without the option 'format' the source '{source}' has the columns "
                 f"{', '.join(sorted(RECORDS[source]))}, and no '{field.name}'; if it is in the "
-                "messages, set format = 'json', 'avro' or 'csv'",
+                f"messages, set format = {', '.join(map(repr, PARSERS))}",
                 "source",
                 "value",
             )

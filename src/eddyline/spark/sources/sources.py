@@ -77,6 +77,9 @@ def stream_source(
     records = _records(*given)
     if records is None:
         return declared_columns(_rows(*given), stream, kind), None
+    if (messages := records.messages()) is not None:
+        declared_columns(messages.parsed(), stream, kind)  # checks the types
+        return messages.rows, messages.read
     parsed = declared_columns(records.parsed(), stream, kind)
     return parsed_by_columns(records) or (parsed, None)
 
@@ -175,7 +178,7 @@ def resolve_path(options: Mapping[str, str], base: Path | None) -> dict[str, str
     """The options with relative local paths resolved against ``base``."""
     resolved = dict(options)
     for name, value in options.items():
-        is_path = name in ("path", "schema_file") or name.endswith("_path")
+        is_path = name in ("path", "schema_file", "descriptor_file") or name.endswith("_path")
         if is_path and base is not None and "://" not in value and not Path(value).is_absolute():
             resolved[name] = str(base / value)
     return resolved
@@ -218,7 +221,7 @@ def _records(
         given = _load(what, format_, read.format(format_).options(**options))
         fields = _declared_types([f for f in as_read if f.name not in columns.metadata])
         return records_beside(
-            given, source.record, source.parsing, fields, declared, columns, source.avro
+            given, source.record, source.parsing, fields, declared, columns, source.binary
         )
     if not are_lines(format_, options):
         return None
