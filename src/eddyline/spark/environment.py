@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 from eddyline.errors import SetupError
 from eddyline.spark import class_archive
 from eddyline.spark.connectors import connector_jars
-from eddyline.spark.formats.avro_records import AVRO_LIMITS
+from eddyline.spark.formats.avro_limits import AVRO_LIMITS
 from eddyline.spark.python_workers import WORKER_CONF
 
 _MIN_JAVA: Final = 17

@@ -18,17 +18,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro, to_avro
 
 from eddyline.errors import DataError, EddylineError, SetupError
+from eddyline.spark.formats.avro_limits import AVRO_LIMITS
 from eddyline.spark.formats.avro_options import AvroOptions
 from eddyline.spark.formats.avro_schema import AvroSchema
 from eddyline.spark.formats.schema_options import HEADER
 from eddyline.spark.formats.schema_registry import registered
 
-#: Lengths in a record that is no record may be of gigabytes, which Avro would allocate at once.
-AVRO_LIMITS: Final[Mapping[str, str]] = {
-    "org.apache.avro.limits.string.maxLength": str(64 << 20),
-    "org.apache.avro.limits.bytes.maxLength": str(64 << 20),
-    "org.apache.avro.limits.collectionItems.maxLength": str(16 << 20),
-}
 #: Characters of Spark's words about a schema, which it repeats.
 _LONGEST: Final = 300
 _NO_VALUE: Final = "NULL (no value)"
@@ -134,7 +129,7 @@ def _not_read(why: str | Column) -> Column:
 
 
 def _limit(spark: SparkSession) -> None:
-    """Limit what Avro allocates, in this process; see :data:`AVRO_LIMITS`."""
+    """Limit what Avro allocates, in this process; see ``avro_limits.py``."""
     assert spark._jvm is not None, "the session runs"
     system = spark._jvm.java.lang.System
     for name, value in AVRO_LIMITS.items():
