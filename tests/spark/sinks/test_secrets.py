@@ -24,6 +24,13 @@ SINKS = [
     "sink = 'webhook', url = 'https://me:s3cret@h/x?a=1'",
     "sink = 'webhook', url = 'https://h/x?token=s3cret&a=1'",
     "sink = 'postgres', url = 'postgresql://me:s3cret@h/db', table = 't'",
+    "sink = 'iceberg', table = 'l.t', catalog_uri = 'postgresql+psycopg://me:s3cret@h/db'",
+    "sink = 'iceberg', table = 'l.t', catalog_uri = 'https://h', credential = 'me:s3cret'",
+    "sink = 'iceberg', table = 'l.t', catalog_name = 'c', `s3.secret-access-key` = 's3cret'",
+    "sink = 'iceberg', table = 'l.t', catalog_name = 'c', s3.`session-token` = 's3cret'",
+    "sink = 'iceberg', table = 'l.t', catalog_name = 'c', `header.Authorization` = 'Bearer s3cret'",
+    "sink = 'iceberg', table = 'l.t', catalog_name = 'c', adls.`account-key` = 's3cret'",
+    "sink = 'iceberg', table = 'l.t', catalog_name = 'c', gcs.oauth2.token = 's3cret'",
 ]
 
 
@@ -55,5 +62,7 @@ def test_what_is_no_secret_is_kept() -> None:
         "url": "postgresql://me@host/db?sslmode=require",
         "kafka.key.serializer": "x",
         "path": "/token",
+        "catalog_uri": "sqlite:////lake/catalog.db",
+        "s3.access-key-id": "me",
     }
     assert public_options(options) == options

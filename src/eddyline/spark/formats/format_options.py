@@ -308,4 +308,8 @@ WRITERS: Final[Mapping[str, Format]] = {
     "python": Format(_names("function"), (("function",),)),
     "webhook": Format(_names("url url_env timeout"), (("url", "url_env"),)),
     "delta": Format(_names("path mode key"), _PATH),
+    "iceberg": Format(
+        _names("table catalog catalog_name catalog_uri warehouse credential token scope mode key"),
+        (("table",), ("catalog", "catalog_name", "catalog_uri")),
+    ),
 }

@@ -10,17 +10,19 @@ from typing import Final
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.definitions import Definition
 from eddyline.errors import DataError
+from eddyline.spark.formats.format_options import sink_format
 from eddyline.spark.sinks.postgres.postgres_options import HIDDEN, without_password
 from eddyline.sql.naming import quoted_text
 
-#: Options whose whole value is secret: those of clients of Kafka, JDBC and object stores.
+#: Options whose whole value is secret: those of clients of Kafka, JDBC, catalogs and object stores.
 _SECRET: Final = re.compile(
-    r"(?:^|[._])(?:password|passwd|secret|token|credentials?)$|jaas\.config$|secret[._]?key$"
-    r"|account\.key|\.key\.password$|ssl\.keystore\.key$|oauth.*secret",
+    r"(?:^|[._-])(?:password|passwd|secret|token|credentials?|authorization)$|jaas\.config$"
+    r"|secret[._-]?(?:access[._-]?)?key$|account[.-]key|sas[._-]token|connection[._-]string$"
+    r"|\.key\.password$|ssl\.keystore\.key$|oauth.*secret",
     re.IGNORECASE,
 )
 #: Of which a part may be.
-_URL: Final = re.compile(r"(?:^|_)url$", re.IGNORECASE)
+_URL: Final = re.compile(r"(?:^|_)ur[il]$", re.IGNORECASE)
 
 
 def public_options(options: Mapping[str, str]) -> dict[str, str]:
@@ -30,6 +32,13 @@ def public_options(options: Mapping[str, str]) -> dict[str, str]:
     {'password': '***', 'url': 'https://me:***@host/', 'password_env': 'PW'}
     """
     return {name: _public(name, value) for name, value in options.items()}
+
+
+def secret_of_catalog(options: Mapping[str, str]) -> str | None:
+    """An option of the sink ``iceberg`` that has a secret; None: there is none."""
+    if sink_format(options) != "iceberg":
+        return None
+    return next((name for name, value in options.items() if _public(name, value) != value), None)
 
 
 def public_sql(sql: str, options: Mapping[str, str]) -> str:

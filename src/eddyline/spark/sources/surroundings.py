@@ -26,7 +26,11 @@ from eddyline.spark.storage.directory import local_path
 #: Options that name an environment variable.
 _VARIABLES: Final = ("password_env", "url_env")
 #: Modules of sinks, with their extra.
-_EXTRAS: Final = {"postgres": ("psycopg", "postgres"), "delta": ("deltalake", "delta")}
+_EXTRAS: Final = {
+    "postgres": ("psycopg", "postgres"),
+    "delta": ("deltalake", "delta"),
+    "iceberg": ("pyiceberg", "iceberg"),
+}
 
 
 def missing_here(

@@ -104,6 +104,15 @@ def test_many_batches_leave_few_files(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(list((tmp_path / "q").glob("*.parquet"))) < 15, "old ones are deleted"
 
 
+def test_new_tables_keep_old_versions_for_some_time(tmp_path: Path) -> None:
+    queries = {"q": ("SELECT k FROM a [NOW]", ""), "g": (GROUPS, ", mode = 'upsert'")}
+    Tables(tmp_path, queries)
+    for name, time in (("q", "1 day"), ("g", "1 hour")):
+        properties = deltalake.DeltaTable(tmp_path / name).metadata().configuration
+        assert properties["delta.logRetentionDuration"] == "interval 1 day"
+        assert properties["delta.deletedFileRetentionDuration"] == f"interval {time}"
+
+
 def test_of_two_writers_of_a_batch_one_wins(tmp_path: Path) -> None:
     """A driver that was thought to be dead writes the same batch at the same time."""
     tables = Tables(tmp_path, {"q": ("SELECT k FROM a [NOW]", "")})

@@ -32,7 +32,7 @@ _PORT_OF_HOST: Final = re.compile(r"(?:\[[^\]]*\]|[^:\s]*)(?::\d*)?")
 #: Stands for a secret.
 HIDDEN: Final = "***"
 #: A password of a URL, between user and host, and as a parameter.
-_USER_INFO: Final = re.compile(r"^(\w+://[^:/?#@]*):[^/?#]*@")
+_USER_INFO: Final = re.compile(r"^([\w+.-]+://[^:/?#@]*):[^/?#]*@")
 _PASSWORD_PARAMETER: Final = re.compile(
     r"([?&;](?:password|access_token|token|secret|sig)=)[^&#;]*", re.IGNORECASE
 )
