@@ -14,11 +14,16 @@ from pyspark.sql import SparkSession
 
 from fault_record import survived
 from faulty_jobs import FaultyJob
-from worker_processes import engine_workers
+from worker_processes import end_engine_workers, engine_workers
 
 pytestmark = [pytest.mark.spark, pytest.mark.fault]
 #: Longer than a batch of a file takes.
 MOST_S = 1.0
+ONE = "SIGKILL of a Python worker"
+EVERY = "SIGKILL of all Python workers"
+#: Between two batches: until the system has reaped the workers, Spark takes them to be alive.
+DAEMON = "SIGKILL of the Python daemon and its workers"
+FAULTS = (ONE, ONE, EVERY, DAEMON)
 
 
 @pytest.mark.parametrize("count", [3, pytest.param(42, marks=pytest.mark.long)])
@@ -29,16 +34,18 @@ def test_workers_are_killed(spark: SparkSession, tmp_path: Path, count: int) -> 
     run = job.session().start()
     run.processAllAvailable()
     for _ in range(count):
+        fault = rng.choice(FAULTS)
+        if fault == DAEMON:
+            end_engine_workers()
         job.write(rng.randint(1, 2))
-        time.sleep(rng.random() * MOST_S)
-        workers = engine_workers()
-        every = rng.random() < 0.3
-        for pid in workers if every else [rng.choice(workers)]:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        if fault != DAEMON:
+            time.sleep(rng.random() * MOST_S)
+            workers = engine_workers(daemons=False)
+            for pid in workers if fault == EVERY else [rng.choice(workers)]:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
         run.processAllAvailable()
         job.check()
-        fault = "SIGKILL of all Python workers" if every else "SIGKILL of a Python worker"
         survived(fault, "the batch goes on")
     assert run.restarts == 0 and run.exception() is None
     run.stop(after_batch=True)

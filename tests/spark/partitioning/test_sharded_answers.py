@@ -62,8 +62,8 @@ SEEDS = st.integers(0, 2**48)
 LIMITS = st.sampled_from([SplitLimits(), EAGER])
 #: Of the cases: sets of queries take longer than one.
 SINGLE = settings().max_examples * 4 // 5
-SETS = settings().max_examples // 3
-GROWING_SETS = settings().max_examples // 5
+SETS = settings().max_examples // 9
+GROWING_SETS = settings().max_examples // 15
 
 
 @contextmanager
