@@ -21,7 +21,7 @@ FIELD: Final = np.dtype([(name, np.int64) for name in ("number", "kind", "below"
 MAX_DEPTH: Final = 100
 #: What is wrong with bytes.
 GOOD, CUT, LONG, TAG, GROUP, DEEP, NO_TEXT = range(7)
-_LARGEST_TAG = 0xFFFF_FFFF
+_LARGEST_TAG, _LONGEST_TAG = 0xFFFF_FFFF, 5
 _NO_NODE = -1
 _VARINT, _BYTES_8, _BYTES, _BEGIN, _END, _BYTES_4 = range(6)
 
@@ -76,7 +76,7 @@ def _message(
         if p < 0:
             return -p, begin
         number, wire = tag >> 3, tag & 7
-        if number <= 0 or tag > _LARGEST_TAG or wire > _BYTES_4:
+        if number <= 0 or tag > _LARGEST_TAG or p - begin > _LONGEST_TAG or wire > _BYTES_4:
             return TAG, begin
         if wire == _VARINT:
             _, p = _varint(data, p, end)

@@ -184,6 +184,7 @@ def test_unusual_messages() -> None:
         (b"\x08\x01\x22\x05", "it ends within the field at byte 2"),
         (b"\x08" + b"\xff" * 11, "a number of more than ten bytes at byte 0"),
         (b"\x08\x01\x00", "no field and no way to write one at byte 2"),
+        (b"\x88\x80\x80\x80\x80\x00\x01", "no field and no way to write one at byte 0"),
         (b"\x0f", "no field and no way to write one at byte 0"),
         (b"\x6a\x02\xff\xfe", "a text that is not UTF-8 at byte 0"),
         (b"\x22\x04\x0a\x02\xc3\x28", "a text that is not UTF-8 at byte 2"),
@@ -200,6 +201,24 @@ def test_bytes_that_are_no_message(data: bytes, reason: str) -> None:
     assert reasons[1].startswith(f"no message shop.Order: {reason}")
     assert reasons[0] is reasons[2] is reasons[3] is None
     assert values["id"] == [3, None, None, 3]
+
+
+def test_times_within_lists_that_are_beyond_all() -> None:
+    of = message("shop.Order", orders())
+    values = [of(), of(id=1), of(id=2), of(id=3)]
+    for value, seconds in (
+        (1, (5, 2**62)),
+        (2, (-62_135_596_800, 253_402_300_799)),
+        (3, (-(2**40),)),
+    ):
+        for second in seconds:
+            values[value].times.add(seconds=second)
+    found, reasons = rows(
+        form("times", "id"), [v.SerializeToString() for v in values], "times", "id"
+    )
+    why = "no message shop.Order: a time that is not of the years 1 to 9999"
+    assert reasons == [None, why, None, why]
+    assert found["times"][2] == [-62_135_596_800_000_000, 253_402_300_799_000_000]
 
 
 def flattened() -> Any:

@@ -27,9 +27,9 @@ from eddyline.kernels.protobuf_messages import (
     TAG,
     checked_messages,
 )
-from eddyline.runtime.stores.columns import Array, bitmap, validity_of
+from eddyline.runtime.stores.columns import Array, bitmap, raw_values, validity_of
 from eddyline.runtime.stores.lists import list_parts
-from eddyline.types import element_type
+from eddyline.types import END_OF_TIME, FIRST_INSTANT, TIMESTAMP, element_type, is_list
 
 #: The name of the root among the descriptors that are decoded, and of their file.
 ROOT: Final = "eddyline.Root"
@@ -131,6 +131,10 @@ class Form:
             for step in steps:
                 values = _part(values, *step)
             columns.append(_shaped(values, shape))
+            if pa.types.is_nested(shape.type) and (beyond := _beyond(columns[-1])).any():
+                reason = f"no message {self.name}: a time that is not of the years 1 to 9999"
+                more = pc.if_else(pa.array(beyond), reason, pa.scalar(None, pa.string()))
+                why = more if why is None else pc.coalesce(why, more)
         return columns, why
 
     def _decoded(self, messages: pa.Array) -> tuple[pa.Array, pa.Array | None]:
@@ -218,6 +222,24 @@ def _shaped(values: pa.Array, shape: Shape) -> pa.Array:
         buffers = [bitmap(validity_of(values)), pa.py_buffer(offsets.astype(np.int32))]
         return pa.Array.from_buffers(type_, count, buffers, children=inner)
     return values if values.type == type_ else values.cast(type_)
+
+
+def _beyond(values: pa.Array) -> Array:
+    """bool[n], where a part of a value is a time that is not of the years 1 to 9999. Those that are
+    columns are judged with the others of the stream.
+    """
+    beyond = np.zeros(len(values), np.bool_)
+    if values.type == TIMESTAMP:
+        us = raw_values(values, np.dtype(np.int64))
+        beyond = ((us < FIRST_INSTANT) | (us >= END_OF_TIME)) & np.asarray(values.is_valid())
+    elif pa.types.is_struct(values.type):
+        for part in values.flatten():
+            beyond = beyond | _beyond(part)
+    elif is_list(values.type):
+        offsets, elements = list_parts(values)
+        hits = np.flatnonzero(_beyond(elements))
+        beyond[np.searchsorted(offsets, hits, side="right") - 1] = True
+    return beyond
 
 
 def _named(values: pa.Array, numbers: Sequence[int], names: Sequence[str]) -> pa.Array:
