@@ -1,4 +1,4 @@
-"""Tables of the sink ``iceberg`` in a catalog that is in PostgreSQL, which stops and comes again."""
+"""Tables of the sink ``iceberg`` in a catalog in PostgreSQL, which stops and comes again."""
 
 from __future__ import annotations
 
