@@ -27,3 +27,23 @@ def test_the_library_for_records_of_protobuf(
     assert list(missing_here(streams, [], tmp_path)) == [
         "stream 's': pip install 'eddyline[protobuf]' is needed"
     ]
+
+
+@pytest.mark.parametrize(
+    ("sink", "extra"),
+    [
+        ("sink = 'delta', path = 'out'", "delta"),
+        ("sink = 'iceberg', table = 'lake.t', catalog_name = 'c'", "iceberg"),
+        ("sink = 'postgres', table = 't'", "postgres"),
+    ],
+)
+def test_the_packages_of_sinks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sink: str, extra: str
+) -> None:
+    script = Script()
+    stream = "CREATE STREAM s (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts"
+    list(script.run(f"{stream}; CREATE QUERY q AS SELECT k FROM s [NOW] WITH ({sink})", tmp_path))
+    monkeypatch.setattr(surroundings, "find_spec", lambda name: None)
+    assert list(missing_here([], script.queries.values(), tmp_path)) == [
+        f"'q': pip install 'eddyline[{extra}]' is needed"
+    ]

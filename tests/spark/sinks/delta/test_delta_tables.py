@@ -234,6 +234,10 @@ def test_tables_that_are_there_are_checked(tmp_path: Path) -> None:
     tables.deliver(1, [changes(k=pa.array([4]), n=pa.array([6]))])
     found = tables.table("q").select(["k", "n", "x"]).sort_by("k").to_pylist()
     assert found == [{"k": 3, "n": 2, "x": None}, {"k": 4, "n": 6, "x": None}]
+    other = pa.table({"k": [9], "x": ["y"]})
+    deltalake.write_deltalake(tmp_path / "q", other, mode="overwrite", schema_mode="overwrite")
+    with pytest.raises(DataError, match=r"^'q': sink 'delta', .*it has no column 'n' \(BIGINT\)"):
+        tables.deliver(2, [changes(k=pa.array([4]), n=pa.array([7]))])
     shutil.rmtree(tmp_path / "q")
     with pytest.raises(StateError, match=r"^'q': .*the table is missing: restore it, or start"):
         Tables(tmp_path, query, again=True)

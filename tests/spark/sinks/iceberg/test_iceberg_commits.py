@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import DataError, StateError
-from eddyline.errors import SqlError
+from eddyline.errors import SetupError, SqlError
 from eddyline.spark.operation.script_delta import with_sink
 from eddyline.spark.script import Script
 from eddyline.spark.sinks.failure_policy import RefusedError, UnavailableError
@@ -231,6 +232,16 @@ def test_a_catalog_that_cannot_be_opened(tmp_path: Path) -> None:
 
     with pytest.raises(DataError, match=r"^'q': sink 'iceberg', .*: catalog 'default': \S"):
         Wrong(tmp_path, PLAIN)
+
+
+def test_a_package_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("iceberg_catalog", "iceberg_table"):
+        monkeypatch.delitem(sys.modules, f"eddyline.spark.sinks.iceberg.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "pyiceberg.catalog", None)
+    with pytest.raises(
+        SetupError, match=r"pyiceberg.* is not installed: pip .*eddyline\[iceberg\]"
+    ):
+        Tables(tmp_path, PLAIN)
 
 
 def test_a_catalog_is_configured_by_its_name(
