@@ -40,7 +40,8 @@ def test_workers_are_killed(spark: SparkSession, tmp_path: Path, count: int) -> 
         job.write(rng.randint(1, 2))
         if fault != DAEMON:
             time.sleep(rng.random() * MOST_S)
-            workers = engine_workers(daemons=False)
+            while not (workers := engine_workers(daemons=False)):
+                time.sleep(0.01)  # the batch has not begun
             for pid in workers if fault == EVERY else [rng.choice(workers)]:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
