@@ -38,6 +38,7 @@ from eddyline.spark.root_cause import root_cause
 from eddyline.spark.sources.declared import DeclaredSource, source_of
 from eddyline.spark.sources.format_check import Declared
 from eddyline.spark.sources.parsed_by_columns import parsed_by_columns
+from eddyline.spark.sources.paths import wrong_path
 from eddyline.spark.storage import files
 from eddyline.types import TIMESTAMP, Field, Schema, with_nulls
 
@@ -65,6 +66,8 @@ def stream_source(
     of: Declared = "stream" if kind == "stream" else "changing table"
     source = source_of(stream, of)
     source = source.with_limit()
+    if wrong := wrong_path(what, source.format, source.options):
+        raise DataError(wrong)
     if source.format == "parquet":
         by_arrow = local_parquet(spark, stream, source.options, kind)
         if by_arrow is not None:

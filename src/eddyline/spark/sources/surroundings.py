@@ -20,6 +20,7 @@ from eddyline.spark.formats.format_options import (
     source_format,
 )
 from eddyline.spark.sinks.python_sink import function_name, imported
+from eddyline.spark.sources.paths import wrong_path
 from eddyline.spark.sources.sources import resolve_path
 from eddyline.spark.storage.directory import local_path
 
@@ -50,6 +51,10 @@ def missing_here(
         path = next((v for k, v in options.items() if k.lower() == "path"), "")
         if format_ in FILE_FORMATS and _is_missing(path):
             yield f"{kind} '{definition.name}': there is no file or directory '{path}' here"
+        if kind == "stream" and (
+            wrong := wrong_path(f"stream '{definition.name}'", format_, options)
+        ):
+            yield wrong
         if record_format(options) == "protobuf" and find_spec("ptars") is None:
             yield f"{kind} '{definition.name}': pip install 'eddyline[protobuf]' is needed"
         old = options.get("history_path", "")
