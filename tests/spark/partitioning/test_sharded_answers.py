@@ -128,7 +128,7 @@ def test_a_query_over_shards_is_a_query_in_one_engine() -> None:
     assert seen["several cells"] >= SINGLE / 2, seen
     for what in (
         *("a grid", "groups are merged", "windows of rows in several cells"),
-        *("rescaled with several cells", "rescaled with split keys", "time goes on without rows"),
+        *("rescaled with several cells", "time goes on without rows"),
     ):
         assert seen[what], (what, seen)
 
