@@ -68,10 +68,10 @@ def test_the_newest_file_is_damaged(spark: SparkSession, tmp_path: Path, count: 
         copy = tmp_path / "copy"
         shutil.copytree(job.checkpoint, copy)
         file = newest(job.checkpoint, GROUPS[group])
-        job.write(2)
         if file is None:  # the lease of a job that does not run
             shutil.rmtree(copy)
             continue
+        job.write(2)
         damage(file, how, rng)
         try:
             job.run_over_all()
