@@ -13,6 +13,7 @@ from rich.console import Console
 from eddyline.bench import floor
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_both_pipelines_write_eight_files_per_batch(spark: SparkSession, tmp_path: Path) -> None:
     bare, ours, in_shard = floor.measure(spark, tmp_path, rounds=1, batches=1)

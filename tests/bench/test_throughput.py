@@ -14,6 +14,7 @@ from eddyline.bench.cpu_time import cpu_seconds
 from eddyline.errors import EddylineError
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_both_jobs_read_all_rows_and_one_has_no_engine(spark: SparkSession, tmp_path: Path) -> None:
     workload = next(throughput.workloads())

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 import eddyline
 from eddyline.errors import SetupError
 from eddyline.spark import class_archive, environment
+from eddyline.spark.daemon import without_archive
 from eddyline.spark.environment import require_java, starting_session
 from eddyline.spark.python_workers import start_workers
 
@@ -107,6 +108,21 @@ def test_the_daemon_is_forked_while_no_thread_can_hold_a_lock() -> None:
         pytest.skip("threads are counted by Linux")
     threads = python(code, OMP_NUM_THREADS="1").stdout
     assert set(eval(threads)) <= {"jemalloc_bg_thd"}, "it has handlers for forks"
+
+
+def test_the_daemon_imports_the_installed_package() -> None:
+    package = Path(pyspark.__file__).parent
+    archive = package / "python/lib/pyspark.zip"
+    assert archive.is_file()
+    code = "import eddyline.spark.daemon, pyspark\nprint(pyspark.__file__)"
+    done = python(code, PYTHONPATH=os.pathsep.join((str(archive), SOURCE)))
+    assert done.stdout.strip() == str(package / "__init__.py"), done.stderr
+
+
+def test_the_archive_of_another_spark_is_used(tmp_path: Path) -> None:
+    other = str(tmp_path / "spark/python/lib/pyspark.zip")
+    path = ["", other, str(Path(pyspark.__file__).parents[1]), "pyspark.zip"]
+    assert without_archive(path) == path
 
 
 def test_the_archive_belongs_to_one_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

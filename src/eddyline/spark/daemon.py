@@ -12,8 +12,30 @@ continued by the allocator itself.
 from __future__ import annotations
 
 import gc
+import sys
+from pathlib import Path
 
 from eddyline.spark.gc_control import gc_paused
+
+
+def without_archive(path: list[str]) -> list[str]:
+    """The module path without Spark's archive of PySpark, where the package is installed as well.
+
+    Spark puts ``pyspark.zip`` first. Python compiles modules of an archive in each process anew, 1 s
+    of CPU time at the start of a job. A Spark that is installed as a package has both, with equal
+    modules; another one keeps its archive.
+    """
+    return [entry for entry in path if not _is_installed_beside(Path(entry), path)]
+
+
+def _is_installed_beside(entry: Path, path: list[str]) -> bool:
+    if entry.name != "pyspark.zip" or len(entry.parents) < 4:
+        return False
+    package = entry.parents[2]  # PACKAGE/python/lib/pyspark.zip
+    return (package / "__init__.py").is_file() and str(package.parent) in path
+
+
+sys.path[:] = without_archive(sys.path)
 
 with gc_paused():  # what is imported stays
     import pyspark.worker  # noqa: F401 - for the workers

@@ -61,9 +61,9 @@ SHARDS_OF_ONE = st.sampled_from([5, 3, 2, 5, 6])
 SEEDS = st.integers(0, 2**48)
 LIMITS = st.sampled_from([SplitLimits(), EAGER])
 #: Of the cases: sets of queries take longer than one.
-SINGLE = settings().max_examples * 7 // 6
-SETS = settings().max_examples // 9
-GROWING_SETS = settings().max_examples // 15
+SINGLE = settings().max_examples * 9 // 5
+SETS = settings().max_examples // 7
+GROWING_SETS = settings().max_examples // 16
 
 
 @contextmanager
