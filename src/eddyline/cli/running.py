@@ -80,7 +80,7 @@ def drop(
 ) -> None:
     """Drop a query from a running job."""
     from eddyline.cli.mailbox_client import RunningJob
-    from eddyline.spark.script import drop_statement
+    from eddyline.spark.statement_texts import drop_statement
 
     with failures.reported():
         job = RunningJob(checkpoint)
@@ -98,7 +98,7 @@ def reset_watermark(
 ) -> None:
     """Reset the watermark of a stream's group; windows over its streams become empty."""
     from eddyline.cli.mailbox_client import RunningJob
-    from eddyline.spark.script import reset_statement
+    from eddyline.spark.statement_texts import reset_statement
 
     with failures.reported():
         response = RunningJob(checkpoint).execute(reset_statement(stream), patience)

@@ -13,9 +13,11 @@ import numpy as np
 
 from eddyline.kernels.json_text import (
     TOO_LONG,
+    VALUE,
     after_space,
     after_string,
     compacted,
+    double_of,
     number,
     unescape,
 )
@@ -32,14 +34,9 @@ _FIELDS = ("kind", "slot", "first", "count", "rest", "name", "length", "low", "h
 NODE: Final = np.dtype([(name, np.int64) for name in _FIELDS])
 #: Objects and arrays within each other.
 MAX_DEPTH: Final = 64
-#: The length of a value: of none, and of one that is no text.
-NONE, VALUE = -1, 0
-#: Powers of ten that are doubles, and digits of which doubles have all.
-_EXACT_POWER, _EXACT = 22, 2**53
-_POWERS = 10.0 ** np.arange(_EXACT_POWER + 1)
+#: The length of a value of which there is none.
+NONE = -1
 _TENS = 10 ** np.arange(19, dtype=np.int64)
-#: Decimal exponents of doubles that are neither rounded to zero nor infinite.
-_LARGEST_EXPONENT = 290
 _SKIPPED = -1
 _VALUE, _NAME, _AFTER, _CLOSE = range(4)
 
@@ -317,7 +314,7 @@ def _declared(
             return -1, written
         if kind == DOUBLE:
             exponent -= decimals
-            length, real = _real(digits, count, exponent, p - begin)
+            length, real = double_of(digits, count, exponent, p - begin)
             if length < 0:
                 return -1, written
             if slot >= 0 and length == VALUE:
@@ -354,26 +351,6 @@ def _declared(
         values[slot, row] = value
         lengths[slot, row] = length
     return p, written
-
-
-@kernel
-def _real(digits: int, count: int, exponent: int, length: int) -> tuple[int, float]:
-    """The double ``digits * 10**exponent``, if one operation on exact numbers makes it.
-
-    Returns:
-        VALUE and the number; or ``length``, where its text is to be converted; or -1 for a number
-        that may be out of range.
-    """
-    if count != TOO_LONG:
-        if exponent == 0:
-            return VALUE, float(digits)
-        if abs(digits) <= _EXACT and -_EXACT_POWER <= exponent <= _EXACT_POWER:
-            if exponent < 0:
-                return VALUE, digits / _POWERS[-exponent]
-            return VALUE, digits * _POWERS[exponent]
-    if length > 256 or abs(exponent) + length > _LARGEST_EXPONENT:
-        return -1, 0.0
-    return length, 0.0
 
 
 @kernel

@@ -11,6 +11,13 @@ from eddyline.kernels.options import kernel
 
 #: Of a number with more digits than int64 holds.
 TOO_LONG = 99
+#: The length of a value that is no text.
+VALUE = 0
+#: Powers of ten that are doubles, and digits of which doubles have all.
+_EXACT_POWER, _EXACT = 22, 2**53
+_POWERS = 10.0 ** np.arange(_EXACT_POWER + 1)
+#: Decimal exponents of doubles that are neither rounded to zero nor infinite.
+_LARGEST_EXPONENT = 290
 _LARGEST = 2**63 - 1
 _LONGEST_EXPONENT = 4
 _SURROGATES, _LOW_SURROGATES, _NO_SURROGATES = 0xD800, 0xDC00, 0xE000
@@ -252,3 +259,23 @@ def _digits(data: np.ndarray, p: int, end: int, value: int, count: int) -> tuple
             count = TOO_LONG
         p += 1
     return p, value, count
+
+
+@kernel
+def double_of(digits: int, count: int, exponent: int, length: int) -> tuple[int, float]:
+    """The double ``digits * 10**exponent``, if one operation on exact numbers makes it.
+
+    Returns:
+        VALUE and the number; or ``length``, where its text is to be converted; or -1 for a number
+        that may be out of range.
+    """
+    if count != TOO_LONG:
+        if exponent == 0:
+            return VALUE, float(digits)
+        if abs(digits) <= _EXACT and -_EXACT_POWER <= exponent <= _EXACT_POWER:
+            if exponent < 0:
+                return VALUE, digits / _POWERS[-exponent]
+            return VALUE, digits * _POWERS[exponent]
+    if length > 256 or abs(exponent) + length > _LARGEST_EXPONENT:
+        return -1, 0.0
+    return length, 0.0

@@ -21,9 +21,9 @@ from eddyline.spark.gc_control import gc_paused
 def without_archive(path: list[str]) -> list[str]:
     """The module path without Spark's archive of PySpark, where the package is installed as well.
 
-    Spark puts ``pyspark.zip`` first. Python compiles modules of an archive in each process anew, 1 s
-    of CPU time at the start of a job. A Spark that is installed as a package has both, with equal
-    modules; another one keeps its archive.
+    Spark puts ``pyspark.zip`` first. Python compiles modules of an archive anew in each process,
+    1 s of CPU time at the start of a job. A Spark that is installed as a package has both, with
+    equal modules; another one keeps its archive.
     """
     return [entry for entry in path if not _is_installed_beside(Path(entry), path)]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 
@@ -25,11 +25,12 @@ from eddyline.errors import CatalogError, EddylineError, SqlError
 from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.statistics import Statistics
 from eddyline.spark.partitioning.groups import connected
-from eddyline.spark.sinks.secrets import public_options, public_source, public_sql
+from eddyline.spark.sinks.secrets import public_source, public_sql
 from eddyline.spark.sources import option_check
 from eddyline.spark.sources.format_check import check_sink, check_sink_of
+from eddyline.spark.statement_texts import create_statement
 from eddyline.sql.definitions import own_option
-from eddyline.sql.naming import quoted, quoted_text
+from eddyline.sql.naming import quoted
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import (
     CreateQuery,
@@ -107,13 +108,13 @@ class Script:
         query.options.update(options)
         with self._taken_back(query):
             check_sink_of(query)
-        self._queries[query.name] = _create_statement(query)
+        self._queries[query.name] = create_statement(query)
         return query
 
     def redirect(self, name: str, options: Mapping[str, str]) -> None:
         """Give a query another sink, by its options."""
         self.queries[name].options = dict(options)
-        self._queries[name] = _create_statement(self.queries[name])
+        self._queries[name] = create_statement(self.queries[name])
 
     def function(
         self,
@@ -358,7 +359,7 @@ class Script:
                     self._parameters[statement.name] = self.tables[select.for_each.table].name
             case SelectStatement():
                 assert isinstance(made, Query)
-                self._queries[made.name] = _create_statement(made)
+                self._queries[made.name] = create_statement(made)
             case Drop(kind="query"):
                 name = statement.name.lower()
                 self._forget(next(n for n in self._queries if n.lower() == name))
@@ -390,23 +391,3 @@ def longest_range_us(query: Query) -> int:
     """The longest RANGE window of a query, in microseconds; 0 if it has none."""
     scans = stream_scans(query.plan)
     return max((s.window.us for s in scans if isinstance(s.window, Range)), default=0)
-
-
-def drop_statement(name: str, kind: Literal["QUERY", "VIEW"] = "QUERY") -> str:
-    """The statement that drops a query, or a view."""
-    return f"DROP {kind} {quoted(name)}"
-
-
-def reset_statement(stream: str) -> str:
-    """The statement that resets the watermark of a stream's group."""
-    return f"ALTER STREAM {quoted(stream)} RESET WATERMARK"
-
-
-def _create_statement(query: Query) -> str:
-    """The CREATE QUERY statement of a query that was added by its SELECT and options."""
-    create = f"CREATE QUERY {quoted(query.name)} AS {query.sql}"
-    if not query.options:
-        return create
-    given = public_options(query.options).items()
-    options = (f"{quoted(k)} = {quoted_text(v)}" for k, v in given)
-    return f"{create} WITH ({', '.join(options)})"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,11 +14,10 @@ from pyspark.sql import SparkSession
 
 from eddyline.engine.execution.bad_rows import BAD_ROWS
 from eddyline.engine.query import Query
-from eddyline.errors import DataError, did_you_mean
+from eddyline.errors import DataError
 from eddyline.spark.delivery.roller import Roller
 from eddyline.spark.delivery.sink_uses import Key, SinkUse, place_of
-from eddyline.spark.formats.format_options import is_missing, package_of, sink_format
-from eddyline.spark.root_cause import root_cause
+from eddyline.spark.formats.format_options import sink_format
 from eddyline.spark.sinks.failure_policy import FailurePolicy, UnavailableError
 from eddyline.spark.sinks.output_routes import route_of
 from eddyline.spark.sinks.postgres.postgres_options import has_password
@@ -46,6 +44,7 @@ from eddyline.spark.sinks.sinks import (
     file_sink,
     preview_rows,
 )
+from eddyline.spark.sinks.spark_formats import check_spark_format
 from eddyline.spark.sinks.table_sink import TableSink
 from eddyline.spark.sources.format_check import check_sink
 from eddyline.spark.sources.sources import resolve_path
@@ -53,11 +52,6 @@ from eddyline.spark.storage.directory import Directory
 
 #: Sinks whose rows name their query if it is not the only one.
 _SHARABLE: Final = (SparkSink, TableSink)
-#: A class of the format cannot be loaded; other errors of reading without options mean nothing.
-_NOT_LOADED: Final = re.compile(
-    r"_DATA_SOURCE_NOT_ENABLED|NoClassDefFoundError|ServiceConfigurationError"
-    r"|IncompatibleClassChangeError|NoSuchMethodError|NoSuchFieldError|AbstractMethodError"
-)
 #: The bad rows of all queries.
 BAD_ROWS_KEY: Final = ("bad", OF_QUERIES)
 _log = logging.getLogger(__name__)
@@ -372,7 +366,7 @@ class SinkFactory:
         check_sink(target.label, options, of_query=target.kind == "changes")
         format_ = sink_format(options)
         if SINKS.get(format_, OTHER_SINK).in_spark and format_ not in self._found:
-            _check_format(self._spark, target, format_)
+            check_spark_format(self._spark, target, format_)
             self._found.add(format_)
 
 
@@ -391,17 +385,3 @@ def _is_shared(query: Query) -> bool:
 
 def _omit(targets: int, rows: int) -> None:
     """A printer of the user does not report omitted rows."""
-
-
-def _check_format(spark: SparkSession, target: Target, format_: str) -> None:
-    """Check that Spark finds a format before the job starts."""
-    try:
-        spark.read.format(format_).load()  # fails for all formats but finds their classes first
-    except Exception as e:  # of Java, in several types
-        if is_missing(e):
-            raise DataError(
-                f"'{target.label}': Spark knows no sink '{format_}' ({package_of(format_)}); "
-                f"{did_you_mean(format_, SINKS)}"
-            ) from None
-        if _NOT_LOADED.search(str(e)):
-            raise DataError(f"'{target.label}': sink '{format_}': {root_cause(e)}") from e

@@ -1,4 +1,4 @@
-"""Records: columns at paths of JSON, and columns that a source tells of a record beside it."""
+"""Records: columns at paths of JSON, and columns of a source's metadata beside the record."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 #: Options of records that are bytes.
 BinaryOptions = AvroOptions | ProtobufOptions
 
-#: Options with which a source tells more of its records, by the name of what it tells then.
+#: Options with which a source has more metadata, by the name of the metadata.
 _MORE: Final = {
     "kafka": {"headers": ("includeHeaders", "true")},
     "socket": {"timestamp": ("includeTimestamp", "true")},
 }
-#: A column of records between others, with no name of what is told.
+#: A column of records between others, with no name of metadata.
 _RECORD: Final = "RECORD"
 
 
@@ -143,21 +143,23 @@ def at_path(path: JsonPath) -> Column:
     return value
 
 
-def telling(source: str, options: Mapping[str, str], columns: ColumnSources) -> dict[str, str]:
-    """The options of a source with which it tells what the columns read."""
+def with_metadata(
+    source: str, options: Mapping[str, str], columns: ColumnSources
+) -> dict[str, str]:
+    """The options of a source with which it has the metadata that the columns read."""
     more = _MORE.get(source, {})
-    told = {name.partition(".")[0].lower() for name in columns.metadata.values()}
-    return {**dict(value for name, value in more.items() if name in told), **options}
+    read = {name.partition(".")[0].lower() for name in columns.metadata.values()}
+    return {**dict(value for name, value in more.items() if name in read), **options}
 
 
-def told_columns(records: DataFrame, columns: Schema, metadata: Mapping[str, str]) -> DataFrame:
-    """Columns of which the source tells the values, those not in ``metadata`` by their names. Those
-    that it does not have are left out.
+def metadata_columns(records: DataFrame, columns: Schema, metadata: Mapping[str, str]) -> DataFrame:
+    """Columns of the source's metadata, those not in ``metadata`` by their names. Those that
+    it does not have are left out.
     """
     own = {name.lower() for name in records.columns}
     found = [f for f in columns if f.name in metadata or f.name.lower() in own]
     return records.select(
-        *(_told(records, metadata.get(f.name, f.name), f).alias(f.name) for f in found)
+        *(_metadata_column(records, metadata.get(f.name, f.name), f).alias(f.name) for f in found)
     )
 
 
@@ -170,17 +172,19 @@ def records_beside(
     sources: ColumnSources,
     binary: BinaryOptions | None = None,
 ) -> Records:
-    """The records in the column ``value`` of a source, with what it tells of them.
+    """The records in the column ``value`` of a source, with its metadata.
 
     Args:
         format_, options: of the records. fields: the columns in them, with the types to read.
         columns: all declared ones. sources: where they are. binary: options of records of Avro or
             Protobuf.
     """
-    told = [f for f in columns if f.name in sources.metadata]
-    beside = {f.name: f"METADATA {f.name}" for f in told}  # no name of a field of a record
+    own = [f for f in columns if f.name in sources.metadata]
+    beside = {f.name: f"METADATA {f.name}" for f in own}  # no name of a field of a record
     text = F.col("value").cast("string" if binary is None else "binary").alias("value")
-    named = (_told(records, sources.metadata[f.name], f).alias(beside[f.name]) for f in told)
+    named = (
+        _metadata_column(records, sources.metadata[f.name], f).alias(beside[f.name]) for f in own
+    )
     in_record = nested(fields, sources.paths) if format_ == "json" else fields
     paths = {**sources.paths, **{name: (other,) for name, other in beside.items()}}
     return Records(
@@ -188,8 +192,8 @@ def records_beside(
     )
 
 
-def _told(records: DataFrame, name: str, field: Field) -> Column:
-    """What the source tells: bytes are text, unless the column is BINARY."""
+def _metadata_column(records: DataFrame, name: str, field: Field) -> Column:
+    """Metadata of the source: bytes are text, unless the column is BINARY."""
     main, _, header = name.partition(".")
     if main.lower() != "headers":
         (type_,) = (c.dataType for c in records.schema if c.name.lower() == name.lower())

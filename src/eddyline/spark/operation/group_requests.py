@@ -10,7 +10,8 @@ from eddyline.spark.layouts.job_layouts import JobLayouts
 from eddyline.spark.layouts.layout_shards import LayoutShards, by_group
 from eddyline.spark.layouts.layout_views import LayoutViews
 from eddyline.spark.operation.script_delta import ScriptDelta
-from eddyline.spark.script import QueryGroup, drop_statement, longest_range_us
+from eddyline.spark.script import QueryGroup, longest_range_us
+from eddyline.spark.statement_texts import drop_statement
 from eddyline.spark.storage.control import (
     ControlStream,
     Request,

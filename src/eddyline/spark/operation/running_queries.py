@@ -28,13 +28,8 @@ from eddyline.spark.operation import script_delta
 from eddyline.spark.operation.group_requests import GroupRequests
 from eddyline.spark.operation.script_delta import OpenSink, ScriptDelta, require_shedding
 from eddyline.spark.partitioning.planned_query import PlannedQuery
-from eddyline.spark.script import (
-    QueryGroup,
-    Script,
-    drop_statement,
-    positioned,
-    reset_statement,
-)
+from eddyline.spark.script import QueryGroup, Script, positioned
+from eddyline.spark.statement_texts import drop_statement, reset_statement
 from eddyline.spark.storage.control import (
     ControlStream,
     SentStatement,

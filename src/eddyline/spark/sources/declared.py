@@ -18,14 +18,9 @@ from eddyline.spark.formats.format_options import (
     source_format,
     with_limit,
 )
-from eddyline.spark.formats.records import BinaryOptions, telling
-from eddyline.spark.sources.format_check import (
-    BINARY,
-    Declared,
-    check_columns,
-    check_source,
-    require_source,
-)
+from eddyline.spark.formats.records import BinaryOptions, with_metadata
+from eddyline.spark.sources.column_check import check_columns
+from eddyline.spark.sources.format_check import BINARY, Declared, check_source, require_source
 from eddyline.sql.definitions import SIDE_PREFIXES
 
 
@@ -87,7 +82,8 @@ def source_of(declared: StreamDef | TableDef, of: Declared) -> DeclaredSource:
         options = {k: v for k, v in options.items() if k.lower() not in known}
     if format_ in FILE_FORMATS:
         options = {k.lower(): v for k, v in options.items()}
-    options = {**DEFAULTS.get(format_, {}), **telling(format_, options, declared.columns)}
+    more = with_metadata(format_, options, declared.columns)
+    options = {**DEFAULTS.get(format_, {}), **more}
     of_bytes = BINARY.get(record or "")
     binary = None if of_bytes is None else of_bytes.of(what, declared.options)
     return DeclaredSource(format_, options, declared.columns, record, parsing, binary)

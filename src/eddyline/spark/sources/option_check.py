@@ -13,9 +13,9 @@ from eddyline.engine.query import Query
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.spark.formats.format_options import OptionError, sink_format
 from eddyline.spark.sinks.places import SinkPlaces
+from eddyline.spark.sources.column_check import check_columns
 from eddyline.spark.sources.format_check import (
     Declared,
-    check_columns,
     check_sink,
     check_sink_of,
     check_source,

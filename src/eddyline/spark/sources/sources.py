@@ -30,9 +30,9 @@ from eddyline.spark.formats.parquet import Reader, local_parquet, local_rows
 from eddyline.spark.formats.records import (
     Records,
     at_paths,
+    metadata_columns,
     nested,
     records_beside,
-    told_columns,
 )
 from eddyline.spark.root_cause import root_cause
 from eddyline.spark.sources.declared import DeclaredSource, source_of
@@ -203,7 +203,7 @@ def _rows(
     format_, options, columns = source.format, source.options, source.columns
     if columns.metadata or format_ == "kafka":
         given = _load(what, format_, read.format(format_).options(**options))
-        return told_columns(given, declared, columns.metadata)
+        return metadata_columns(given, declared, columns.metadata)
     schema = _read_schema(spark, what, format_, options, as_read, columns.paths)
     reader = read.format(format_).options(**options)
     df = _load(what, format_, reader if schema is None else reader.schema(schema))
