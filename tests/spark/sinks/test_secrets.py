@@ -7,7 +7,7 @@ import pytest
 from eddyline import DataError
 from eddyline.spark.script import Script
 from eddyline.spark.sinks.output_routes import route_of
-from eddyline.spark.sinks.secrets import public_options, public_sql
+from eddyline.spark.sinks.secrets import check_no_secret, public_options, public_sql
 
 JAAS = 'org.apache.kafka.PlainLoginModule required username="me" password="s3cret";'
 TO_KAFKA = "kafka.bootstrap.servers = 'h:9092'"
@@ -48,6 +48,17 @@ def test_what_is_stored_has_no_secrets(sink: str) -> None:
     assert route_of(again.queries["q"]) == route_of(query), "as on the shards"
 
 
+@pytest.mark.parametrize("sink", SINKS)
+def test_no_secret_is_added_to_a_running_job(sink: str) -> None:
+    script = Script()
+    list(script.run(f"{STREAM}; CREATE QUERY q AS SELECT k FROM s [NOW] WITH ({sink})"))
+    options = script.queries["q"].options
+    with pytest.raises(DataError, match=r"'q': .* has a secret, .* the request: ") as caught:
+        check_no_secret("q", options)
+    assert "s3cret" not in str(caught.value)
+    check_no_secret("q", public_options(options))
+
+
 def test_a_short_secret_is_replaced_in_its_option_only() -> None:
     sql = "CREATE QUERY q AS SELECT k FROM s [NOW] WHERE k = 'a' WITH (x = 'a', password = 'a')"
     assert public_sql(sql, {"x": "a", "password": "a"}) == sql[: -len("'a')")] + "'***')"
@@ -66,3 +77,4 @@ def test_what_is_no_secret_is_kept() -> None:
         "s3.access-key-id": "me",
     }
     assert public_options(options) == options
+    check_no_secret("q", options)

@@ -20,10 +20,9 @@ from eddyline.spark.delivery.sink_uses import Key, SinkUse, place_of
 from eddyline.spark.formats.format_options import sink_format
 from eddyline.spark.sinks.failure_policy import FailurePolicy, UnavailableError
 from eddyline.spark.sinks.output_routes import route_of
-from eddyline.spark.sinks.postgres.postgres_options import has_password
 from eddyline.spark.sinks.printing import print_omitted, print_rows
 from eddyline.spark.sinks.python_sink import SinkFunction
-from eddyline.spark.sinks.secrets import secret_of_catalog
+from eddyline.spark.sinks.secrets import check_no_secret
 from eddyline.spark.sinks.sequence import has_seq
 from eddyline.spark.sinks.sink_bases import (
     OF_QUERIES,
@@ -134,19 +133,9 @@ class SinkFactory:
 
         Raises:
             DataError: as of :meth:`open_first` and :meth:`prepare`; or the sink belongs to another
-                query and is not shared; or a password would be written to the checkpoint.
+                query and is not shared; or a secret would be written to the checkpoint.
         """
-        if has_password(query.options):
-            raise DataError(
-                f"'{query.name}': the url has a password, which would be written to the checkpoint "
-                "with the request: name an environment variable of the job in password_env"
-            )
-        if (secret := secret_of_catalog(query.options)) is not None:
-            raise DataError(
-                f"'{query.name}': {secret} is secret, and would be written to the checkpoint with "
-                "the request: set it in the job's environment, as PYICEBERG_CATALOG__NAME__..., or "
-                "in .pyiceberg.yaml, and name the catalog in catalog_name"
-            )
+        check_no_secret(query.name, query.options)
         former = None if instead_of is None else self._bindings[query.name.lower()]
         sink = self._open(query)
         with self._closed_after_errors(query, sink, former):

@@ -21,6 +21,19 @@ _SECRET: Final = re.compile(
     r"|\.key\.password$|ssl\.keystore\.key$|oauth.*secret",
     re.IGNORECASE,
 )
+#: Where a sink finds a secret that is no option.
+_OUTSIDE: Final[Mapping[str, str]] = {
+    "postgres": "name an environment variable of the job in password_env",
+    "webhook": "name an environment variable of the job in url_env",
+    "iceberg": "set it in the job's environment, as PYICEBERG_CATALOG__NAME__..., or in "
+    ".pyiceberg.yaml, and name the catalog in catalog_name",
+    "kafka": "name a JAAS file, -Djava.security.auth.login.config=FILE, in the properties "
+    "spark.driver.extraJavaOptions and spark.executor.extraJavaOptions of the job",
+}
+_OUTSIDE_OF_OTHERS: Final = (
+    "set it for the whole job, as a property of Spark, or declare the query in the script that the "
+    "job is started with"
+)
 #: Of which a part may be.
 _URL: Final = re.compile(r"(?:^|_)ur[il]$", re.IGNORECASE)
 
@@ -34,11 +47,19 @@ def public_options(options: Mapping[str, str]) -> dict[str, str]:
     return {name: _public(name, value) for name, value in options.items()}
 
 
-def secret_of_catalog(options: Mapping[str, str]) -> str | None:
-    """An option of the sink ``iceberg`` that has a secret; None: there is none."""
-    if sink_format(options) != "iceberg":
-        return None
-    return next((name for name, value in options.items() if _public(name, value) != value), None)
+def check_no_secret(name: str, options: Mapping[str, str]) -> None:
+    """Check that the sink of a query can be written to the checkpoint.
+
+    Raises:
+        DataError: an option is secret, or a part of it.
+    """
+    secret = next((name for name, value in options.items() if _public(name, value) != value), None)
+    if secret is not None:
+        advice = _OUTSIDE.get(sink_format(options), _OUTSIDE_OF_OTHERS)
+        raise DataError(
+            f"'{name}': {secret} has a secret, which would be written to the checkpoint with the "
+            f"request: {advice}"
+        )
 
 
 def public_sql(sql: str, options: Mapping[str, str]) -> str:

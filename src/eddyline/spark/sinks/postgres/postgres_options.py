@@ -10,7 +10,7 @@ from typing import Final
 
 from eddyline.engine.query import Query
 from eddyline.errors import DataError
-from eddyline.spark.formats.format_options import OptionError, sink_format
+from eddyline.spark.formats.format_options import OptionError
 from eddyline.spark.sinks.table_modes import Mode, TableMode, check_mode, wrong_option
 
 NAME: Final = "postgres"
@@ -141,12 +141,6 @@ def without_password(url: str) -> str:
     'postgresql://me:***@host:5432/db?password=***&sslmode=require'
     """
     return _PASSWORD_PARAMETER.sub(rf"\1{HIDDEN}", _USER_INFO.sub(rf"\1:{HIDDEN}@", url))
-
-
-def has_password(options: Mapping[str, str]) -> bool:
-    """Whether the URL of this sink has a password."""
-    urls = (value for name, value in options.items() if name.lower() == "url")
-    return sink_format(options) == NAME and any(without_password(url) != url for url in urls)
 
 
 def _is_url(url: str) -> bool:
