@@ -12,11 +12,11 @@ import pytest
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal
 from eddyline.algebra.functions import (
     FUNCTIONS,
+    base_aggregate,
     cast,
     common_type,
     literal,
     resolve,
-    base_aggregate,
     try_cast,
     unify,
 )
