@@ -1,7 +1,8 @@
 """Aggregate functions that are expressions over those of ``aggregates.py``.
 
-``last(price)`` is a part of ``MAX(sort_key(ts, price))``, ``bool_and(x)`` is ``MIN(x)``: so they need
-no state of their own, are shared with the queries that compute the same, and are merged from parts.
+``last(price)`` is a part of ``MAX(sort_key(ts, price))``, ``bool_and(x)`` is ``MIN(x)``: so they
+need no state of their own, are shared with the queries that compute the same, and are merged from
+parts.
 """
 
 from __future__ import annotations
