@@ -20,8 +20,8 @@ CREATE QUERY q AS SELECT v FROM s [NOW]
 SOURCE = "source = 'csv', path = 'in', header = true"
 SINK = "sink = 'parquet', path = 'out'"
 COLUMNS = "v BIGINT"
-KAFKA = "source = 'kafka', kafka.bootstrap.servers = 'b', subscribe = 't'"
-TO_KAFKA = "sink = 'kafka', kafka.bootstrap.servers = 'b', topic = 't'"
+KAFKA = "source = 'kafka', kafka.bootstrap.servers = 'b:9', subscribe = 't'"
+TO_KAFKA = "sink = 'kafka', kafka.bootstrap.servers = 'b:9', topic = 't'"
 DOCUMENTS = Path(__file__).parents[2] / "docs"
 
 
@@ -36,6 +36,8 @@ def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
 def check(tmp_path: Path, script: str) -> tuple[int, str]:
     file = tmp_path / "script.sql"
     file.write_text(script)
+    for name in ("in", "x"):
+        (tmp_path / name).mkdir(exist_ok=True)
     result = CliRunner().invoke(app, ["check", str(file)])
     return result.exit_code, result.output
 
@@ -56,12 +58,40 @@ def check(tmp_path: Path, script: str) -> tuple[int, str]:
         (SOURCE, f"{SOURCE}, bad_sink = 'parquet'", "'parquet'", "needs the option 'path'"),
         (SOURCE, f"{SOURCE}, late_path = 'x'", "late_path", "'print' has no option 'path'"),
         (SOURCE, "source = 'xml', path = 'in'", "'xml'", "needs the option 'rowTag'"),
+        (SOURCE, f"{SOURCE}, history = 'parket'", "'parket'", "did you mean 'parquet'"),
+        (SOURCE, f"{SOURCE}, history = 'kafka'", "'kafka'", "there is no history 'kafka'"),
+        (
+            SOURCE,
+            f"{SOURCE}, history = 'csv'",
+            "'csv'",
+            "the history 'csv' needs the option 'path'",
+        ),
+        (SOURCE, f"{SOURCE}, histroy = 'csv'", "histroy", "did you mean 'history'"),
+        (SOURCE, f"{SOURCE}, history_path = 'x'", "history_path", "needs the option 'history'"),
+        (
+            SOURCE,
+            f"{SOURCE}, history = 'csv', history_path = 'x', history_haeder = true",
+            "history_haeder",
+            "did you mean 'header'",
+        ),
+        (
+            SOURCE,
+            f"{SOURCE}, history = 'csv', history_path = 'x', history_until = 'May'",
+            "'May'",
+            "use ISO 8601",
+        ),
+        (
+            SOURCE,
+            f"{SOURCE}, history = 'csv', history_path = 'x', history_batch_rows = 0",
+            "0",
+            "not a number of rows from 1",
+        ),
         (SOURCE, "source = 'socket', host = 'a'", "'socket'", "needs the option 'port'"),
         (SOURCE, "source = 'rate', rowPerSecond = 1", "rowPerSecond", "'rowsPerSecond'"),
         (SOURCE, "source = 'kafka', subscribe = 't'", "'kafka'", "'kafka.bootstrap.servers'"),
         (
             SOURCE,
-            "source = 'kafka', kafka.bootstrap.servers = 'b'",
+            "source = 'kafka', kafka.bootstrap.servers = 'b:9'",
             "'kafka'",
             "'subscribe' or 'subscribePattern' or 'assign'",
         ),
@@ -75,7 +105,7 @@ def check(tmp_path: Path, script: str) -> tuple[int, str]:
         (SOURCE, "source = 'delta', path = 'x', ignoreDelets = 1", "ignoreDelets", "did you mean"),
         (
             SOURCE,
-            "source = 'jdbc', url = 'x', dbtable = 't'",
+            "source = 'jdbc', url = 'jdbc:x', dbtable = 't'",
             "'jdbc'",
             "cannot be read as a stream",
         ),
@@ -90,7 +120,12 @@ def check(tmp_path: Path, script: str) -> tuple[int, str]:
         (SINK, "sink = 'memory', path = 'x'", "path", "'memory' has no option 'path'"),
         (SINK, "rows = 'many'", "'many'", "not a number of rows"),
         (SINK, f"{SINK}, shared = 'yes'", "'yes'", "neither 'true' nor 'false'"),
-        (SINK, "sink = 'jdbc', url = 'x', dbtable = 't', pasword = 'p'", "pasword", "'password'"),
+        (
+            SINK,
+            "sink = 'jdbc', url = 'jdbc:x', dbtable = 't', pasword = 'p'",
+            "pasword",
+            "'password'",
+        ),
     ],
 )
 def test_errors_have_their_position(
@@ -126,7 +161,7 @@ def test_what_kafka_does_not_tell(tmp_path: Path, metadata: str, message: str) -
     [
         ("csv", "parquet", "stream 's': CSV has no ARRAY<STRUCT<a: INT>>, the type of 'v'"),
         ("json", "csv", "'q': sink 'csv' takes no ARRAY<STRUCT<a: INT>>, the type of 'v'"),
-        ("parquet", "text", "'q': sink 'text' takes no ARRAY<STRUCT<a: INT>>"),
+        ("parquet", "text", "'q': files of the format 'text' have one column"),
     ],
 )
 def test_nested_columns(tmp_path: Path, source: str, sink: str, message: str) -> None:
@@ -190,7 +225,7 @@ def _run(*scripts: str) -> None:
         GOOD.replace(SOURCE, "source = 'org.example.Provider', whatever = 1"),
         GOOD.replace(SINK, "sink = 'org.example.Provider', whatever = 1"),
         GOOD.replace(SINK, "sink = 'noop', shared = 'true'"),
-        GOOD.replace(SINK, "sink = 'jdbc', url = 'x', dbtable = 't', sslmode = 'require'"),
+        GOOD.replace(SINK, "sink = 'jdbc', url = 'jdbc:x', dbtable = 't', sslmode = 'require'"),
         GOOD.replace(SOURCE, f"{SOURCE}, late_sink = 'csv', late_path = 'x', late_header = true"),
         GOOD.replace(SOURCE, f"{KAFKA}, format = 'json', allowComments = true, ts_unit = 's'"),
         GOOD.replace(SOURCE, f"{KAFKA}, FORMAT = 'CSV', sep = ';', kafka.group.id = 'g'"),

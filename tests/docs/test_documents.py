@@ -47,7 +47,13 @@ def test_python_with_spark_runs(code: str, spark: Any, tmp_path: Path) -> None:
         str(trades)
     )
     companies = spark.createDataFrame([("X", "tools")], "symbol STRING, sector STRING")
-    names = {"spark": spark, "trades_df": frame, "companies_df": companies}
+    old = spark.read.parquet(str(trades))
+    names = {
+        "spark": spark,
+        "trades_df": frame,
+        "old_trades_df": old,
+        "companies_df": companies,
+    }
     code = code.replace("/data/", f"{tmp_path}/data/")
     exec(compile(code, "document", "exec"), names)
     run: Any = names["run"]

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-import re
-import subprocess
-import sys
-import time
+import signal
 import uuid
 from collections import Counter
 from collections.abc import Mapping
@@ -18,33 +15,26 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from eddyline import Engine
-from eddyline.spark import Session
 from eddyline.spark.storage.directory import LocalDirectory
 from eddyline.spark.verify import verify
-from eddyline.sql.parser import parse
-from eddyline.sql.statements import CreateQuery, CreateStream
+from example_jobs import (
+    delivered,
+    engine_of,
+    interrupted,
+    messages_of,
+    run_to_the_end,
+    script_of,
+)
 
 if TYPE_CHECKING:
     from eddyline.bench.kafka_broker import KafkaBroker
 
 pytestmark = [pytest.mark.spark, pytest.mark.fault]
 
-PAGE = Path(__file__).parents[2] / "docs" / "kafka.md"
 NEW_YEAR = 1_767_225_600_000  # 2026, in milliseconds
 QUERIES = ("highest", "both_sides")
 PARTS = 3
 MESSAGES = 400
-
-
-def script(kafka: KafkaBroker, suffix: str) -> str:
-    """The script of the page, over the broker, and with topics of its own."""
-    (text,) = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    for topic in ("trades", *QUERIES):
-        for option in ("subscribe", "topic"):
-            text = text.replace(f"{option} = '{topic}'", f"{option} = '{topic}{suffix}'")
-    text = text.replace("localhost:9092", kafka.servers)
-    return text.replace("format = 'json'", "format = 'json', maxOffsetsPerTrigger = 200")
 
 
 def trades() -> list[dict[str, Any]]:
@@ -68,10 +58,7 @@ def send(spark: SparkSession, kafka: KafkaBroker, topic: str, part: int) -> None
 
 def embedded(text: str) -> Mapping[str, Counter[str]]:
     """The messages of the topics, by an engine over the same rows."""
-    engine = Engine()
-    for statement in parse(text):
-        if isinstance(statement, CreateStream | CreateQuery):
-            engine.sql(statement.sql)
+    engine = engine_of(text)
     rows = trades()
     table = pa.table(
         {
@@ -84,67 +71,22 @@ def embedded(text: str) -> Mapping[str, Counter[str]]:
         }
     )
     first, then = engine.process({"trades": table}), engine.advance("2026-02-01")
-    out = {}
-    for query in QUERIES:
-        changes = pa.concat_tables([first[query], then[query]]).to_pylist()
-        out[query] = Counter(json.dumps(_message(row), sort_keys=True) for row in changes)
-    return out
-
-
-def _message(row: Mapping[str, Any]) -> dict[str, Any]:
-    def value(v: Any) -> Any:
-        return v.strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z" if hasattr(v, "strftime") else v
-
-    return {name: value(v) for name, v in row.items() if v is not None}
-
-
-def delivered(spark: SparkSession, kafka: KafkaBroker, topic: str) -> tuple[Counter[str], int]:
-    """The messages of a topic without those that are repeated, and the number of these."""
-    by_place: dict[tuple[str, ...], str] = {}
-    messages = kafka.messages(spark, topic)
-    for message in messages:
-        place = tuple(h["value"].decode() for h in message["headers"])
-        text = json.dumps(json.loads(message["value"]), sort_keys=True)
-        assert by_place.setdefault(place, text) == text, "a repeated message is the same"
-    return Counter(by_place.values()), len(messages) - len(by_place)
-
-
-def killed(file: Path, checkpoint: Path, batches: int) -> None:
-    """Run the script in a process, and kill it in the middle, after some batches."""
-    command = [sys.executable, "-m", "eddyline", "run", str(file), "--continuous", "--shards", "2"]
-    command += ["--checkpoint", str(checkpoint)]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        try:
-            until = time.monotonic() + 240
-            while len(list(checkpoint.glob("spark/offsets/[0-9]*"))) < batches:
-                assert time.monotonic() < until and process.poll() is None
-                time.sleep(0.02)
-        finally:
-            process.kill()
+    return {query: messages_of(first[query], then[query]) for query in QUERIES}
 
 
 def test_the_example(spark: SparkSession, kafka: KafkaBroker, tmp_path: Path) -> None:
     suffix = uuid.uuid4().hex[:12]
-    text, checkpoint = script(kafka, suffix), tmp_path / "checkpoint"
+    checkpoint = tmp_path / "checkpoint"
+    text = script_of("kafka.md", kafka, ("trades", *QUERIES), suffix)
     file = tmp_path / "trades.sql"
     file.write_text(text)
 
-    def job(*, finish: bool) -> None:
-        session = Session(spark, shards=2, checkpoint=checkpoint)
-        session.sql(text)
-        run = session.start(available_now=True)
-        if finish:
-            run.finish()
-        else:
-            run.awaitTermination()
-
     send(spark, kafka, f"trades{suffix}", 0)
-    job(finish=False)
-    before = len(list(checkpoint.glob("spark/offsets/[0-9]*")))
+    run_to_the_end(spark, text, checkpoint)
     send(spark, kafka, f"trades{suffix}", 1)
-    killed(file, checkpoint, before + 2)
+    assert interrupted(file, checkpoint, 2, signal.SIGKILL) == -signal.SIGKILL
     send(spark, kafka, f"trades{suffix}", 2)
-    job(finish=True)
+    run_to_the_end(spark, text, checkpoint, ends=True)
     findings = verify(LocalDirectory(checkpoint))
     assert [f.text for f in findings if f.level == "error"] == []
     for query, expected in embedded(text).items():

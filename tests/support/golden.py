@@ -59,13 +59,23 @@ def bound_plan(sql: str) -> Plan:
 
 def check_golden(path: Path, answer: Callable[[str], str]) -> None:
     """Compare the answer for each case of the file with the expected text."""
-    cases = [_split(c) for c in path.read_text().split(f"\n{SEPARATOR}\n") if c.strip()]
-    actual = [(question, answer(question)) for question, _ in cases]
+    given = cases(path)
+    actual = [(question, answer(question)) for question, _ in given]
     if os.environ.get("EDDYLINE_UPDATE_GOLDEN"):
         path.write_text("".join(f"{q}\n=>\n{a}\n{SEPARATOR}\n" for q, a in actual))
         return
-    for (question, expected), (_, text) in zip(cases, actual, strict=True):
+    for (question, expected), (_, text) in zip(given, actual, strict=True):
         assert text == expected, f"{path.name}: {question}"
+
+
+def cases(path: Path) -> list[tuple[str, str]]:
+    """The cases of a file, with the expected texts."""
+    return [_split(c) for c in path.read_text().split(f"\n{SEPARATOR}\n") if c.strip()]
+
+
+def questions(path: Path) -> list[str]:
+    """The cases of a file."""
+    return [question for question, _ in cases(path)]
 
 
 def _split(case: str) -> tuple[str, str]:

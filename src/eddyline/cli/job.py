@@ -89,7 +89,7 @@ def run_job(job: Job, view: JobView, spark: StartingSpark) -> None:
     view.phase("running")
     _log.info("the job runs: %d queries, checkpoint %s", len(run.queries), job.checkpoint)
     with termination_event() as terminated, ThreadPoolExecutor(1) as pool:
-        _watch(run, pool.submit(_wait, run, job), view, spark.log, terminated)
+        watch(run, pool.submit(_wait, run, job), view, spark.log, terminated)
         view.summary(session, run)
         progress = run.progress()
         rows_in, rows_out = sum(progress.rows_in.values()), sum(progress.rows_out.values())
@@ -105,9 +105,14 @@ def _wait(run: Run, job: Job) -> None:
         run.awaitTermination()
 
 
-def _watch(
+def watch(
     run: Run, end: Future[None], view: JobView, log: Path, terminated: threading.Event
-) -> None:
+) -> bool:
+    """Show the progress of a job until it ends; False: SIGINT or SIGTERM have stopped it.
+
+    Raises:
+        JobFailedError: it failed.
+    """
     try:
         with view.live():
             while not end.done() and not terminated.is_set():
@@ -118,12 +123,14 @@ def _watch(
             view.phase("stopping after the current batch")
             _stop(run, end, after_batch=True)
         end.result()
+        return not terminated.is_set()
     except KeyboardInterrupt:
         view.phase("stopping")
         _stop(run, end)
+        return False
     except (StreamingQueryException, StateError) as e:
         if terminated.is_set():  # Spark's process may have received SIGTERM, too
-            return
+            return False
         _log.error("the job failed: %s", e)
         raise JobFailedError(f"the job failed: {root_cause(e)}\nfull log: {log}") from None
 

@@ -37,7 +37,7 @@ def check(file: ScriptFile, capacity: Capacity = None, assignments: Assignments 
     """Check a script, its sources and sinks without running it; with declared rates, print the load
     of its queries.
     """
-    from eddyline.cli.scripts import runnable
+    from eddyline.cli.scripts import runnable, warnings
     from eddyline.spark.partitioning.groups import cores_by_shard
 
     with failures.reported():
@@ -48,7 +48,7 @@ def check(file: ScriptFile, capacity: Capacity = None, assignments: Assignments 
             f"{_count(len(script.tables), 'table')}, "
             f"{_count(len(script.queries), 'query')} in {_count(groups, 'group')}"
         )
-        for sentence in script.unchecked_formats():
+        for sentence in warnings(script, file.resolve().parent):
             typer.echo(f"{file}: warning: {sentence}")
         cores = cores_by_shard(range(groups), groups, script.options.capacity)
         for group, verdict, advice in script.verdicts(cores):

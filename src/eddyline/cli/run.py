@@ -1,7 +1,8 @@
-"""Commands that run a job: ``run`` and ``demo``."""
+"""Commands that run a job: ``run``, ``backtest`` and ``demo``."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,7 +23,7 @@ from eddyline.cli.spark_properties import Jars, Master, Packages, Properties, sp
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    for command in (demo, run):
+    for command in (demo, run, backtest):
         app.command()(command)
 
 
@@ -133,3 +134,62 @@ def run(
         if server is not None:
             view.place("http", server.url)
         run_job(job, view, spark)
+
+
+def backtest(
+    file: ScriptFile,
+    since: Annotated[
+        str, typer.Option("--from", help="First instant, ISO 8601, UTC.", metavar="TIME")
+    ],
+    to: Annotated[str, typer.Option(help="The first instant behind the period.", metavar="TIME")],
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Directory for the results of each query, as QUERY.parquet."),
+    ] = None,
+    warm_up: Annotated[
+        str | None,
+        typer.Option(
+            help="Also read rows so long before --from, so that windows are full there; their "
+            "results do not count.",
+            metavar="DURATION",
+        ),
+    ] = None,
+    shards: Annotated[
+        int | None, typer.Option(min=1, help="How many shards run side by side.")
+    ] = None,
+    assignments: Assignments = None,
+    master: Master = None,
+    packages: Packages = None,
+    jars: Jars = None,
+    conf: Properties = None,
+    json: Json = False,
+) -> None:
+    """Run the queries of a script over the history of its streams, without their sinks, and print
+    how often each would have fired.
+
+    Exit codes: 0 done; 1 the job failed or was interrupted; 2 the input is wrong.
+    """
+    from eddyline.cli.starting import read, starting_spark
+    from eddyline.engine.instants import instant_us
+    from eddyline.errors import DataError
+    from eddyline.sql.durations import parse_duration
+
+    with failures.reported():
+        read(file)
+        period = instant_us(since), instant_us(to)
+        if period[0] >= period[1]:
+            raise DataError(f"the period from {since} to {to} is empty")
+        try:
+            before = 0 if warm_up is None else parse_duration(warm_up)
+        except ValueError as e:
+            raise typer.BadParameter(str(e), param_hint="--warm-up") from None
+        settings = settings_of(None, assignments)
+    properties = spark_properties(conf, master, packages, jars)
+    with failures.reported(), starting_spark(shards, None, properties) as spark:
+        from eddyline.cli.backtest import Period, backtest_script, print_fired
+        from eddyline.cli.view import make_view
+
+        view = make_view(as_json=json)
+        tested = Period(*period, before)
+        found = backtest_script(file, tested, output, settings, shards, view, spark)
+        print_fired(found, as_json=json)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
 
+from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.algebra.functions.conversion import convert
 from eddyline.cli.starting import read
 from eddyline.engine.ingest.table_changes import INSTANT, is_live
@@ -14,6 +15,8 @@ from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
 from eddyline.errors import SqlError
 from eddyline.kernels.options import report_compilations
 from eddyline.spark.script import Script
+from eddyline.spark.sources.option_check import unchecked_formats
+from eddyline.spark.sources.surroundings import missing_here
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, Statement
 from eddyline.types import TIMESTAMP, Schema
@@ -29,14 +32,28 @@ def checked(file: Path, settings: Settings = DEFAULT_SETTINGS) -> Script:
 
 
 def runnable(file: Path, settings: Settings = DEFAULT_SETTINGS) -> Script:
-    """The script of a file, checked, in which all streams and tables of queries have a source.
+    """The script of a file, checked as a whole.
 
     Raises:
-        SqlError, CatalogError, DataError: as of :func:`checked`; or a source is missing.
+        SqlError, CatalogError, DataError: as of :func:`checked` and ``Script.check_whole``.
     """
     script, statements, text = _executed(file, settings)
-    script.require_sources(statements, text)
+    script.check_whole(statements, text)
     return script
+
+
+def warnings(script: Script, base: Path) -> Iterator[str]:
+    """A sentence for each source and sink that only Spark can check, and for all that the script
+    needs and this machine has not.
+
+    Args:
+        script: a runnable one. base: directory of relative paths.
+    """
+    known: list[StreamDef | TableDef] = [*script.streams.values(), *script.tables.values()]
+    queries = script.queries.values()
+    yield from unchecked_formats(known, queries)
+    read = script.read_by(script.groups())
+    yield from missing_here((d for d in known if d.name in read), queries, base)
 
 
 def _executed(file: Path, settings: Settings) -> tuple[Script, list[Statement], str]:

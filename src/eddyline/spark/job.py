@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial, reduce
+from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.query import Query
 from eddyline.spark.delivery.delivery import Delivery, Reporter
 from eddyline.spark.delivery.final_stage import FinalStage
 from eddyline.spark.delivery.sink_factory import SinkFactory
 from eddyline.spark.delivery.sink_queues import SinkQueues
 from eddyline.spark.environment import LOCAL_CHECKPOINT_CONF, job_conf, settings
-from eddyline.spark.exchange.batch_time import heartbeat, publish_batch
+from eddyline.spark.exchange.batch_time import publish_batch
 from eddyline.spark.exchange.keep_rates import clear_keep_rates, publish_keep_rates
 from eddyline.spark.exchange.packed_batches import OUTPUT_SCHEMA
 from eddyline.spark.job_inputs import JobInputs
 from eddyline.spark.job_sinks import alter_to, former_queries, open_sinks
-from eddyline.spark.layouts.added_layouts import added_shards, publish_layouts
+from eddyline.spark.layouts.added_layouts import publish_layouts
 from eddyline.spark.layouts.job_layouts import JobLayouts
 from eddyline.spark.layouts.job_program import JobProgram
 from eddyline.spark.layouts.key_splits import KeySplits
-from eddyline.spark.layouts.layout_shards import LayoutShards, by_group, runs_of
+from eddyline.spark.layouts.layout_shards import LayoutShards, runs_of
 from eddyline.spark.layouts.layout_tables import DIRECTORY as TABLES
 from eddyline.spark.layouts.shard_program import BroadcastProgram, ShardProgram, ShardSpec
 from eddyline.spark.layouts.table_contents import ShardTables, TableContent
@@ -39,6 +38,7 @@ from eddyline.spark.operation.mailbox import Mailbox
 from eddyline.spark.operation.progress_tracker import ProgressTracker
 from eddyline.spark.operation.running_queries import RunningQueries
 from eddyline.spark.operation.supervisor import NEVER, Restart, Supervisor
+from eddyline.spark.packed_inputs import PackedInputs
 from eddyline.spark.partitioning.planned_query import LARGE_TABLE
 from eddyline.spark.python_workers import WORKER_CONF, start_workers
 from eddyline.spark.run import Run
@@ -55,7 +55,6 @@ from eddyline.spark.storage.lease import Lease
 from eddyline.spark.storage.program_file import NAME as PROGRAM
 from eddyline.spark.storage.program_file import SPARK_DIRECTORY
 from eddyline.spark.storage.spark_batches import planned_us
-from eddyline.spark.workers.ingest import Destination, packed_batches
 from eddyline.spark.workers.processor import ShardProcessor
 from eddyline.spark.workers.shard import ShardTasks
 
@@ -197,14 +196,27 @@ class JobStarter:
                 delivery(packed, batch)
             running.follow_batch([*tracker.aside(), *final.aside.items()])
 
-        start = self._launcher(program, control, shards, deliver, splits)
+        packed = PackedInputs(
+            self._spark,
+            self._checkpoint,
+            self._script,
+            self._inputs,
+            groups,
+            self._fixed_keep_rates,
+        )
+        start = self._launcher(program, control, shards, deliver, splits, packed)
 
         def launch(bounded: bool) -> StreamingQuery:
             shards.launch()
             final.launch()
             return start(bounded)
 
-        supervisor = Supervisor(launch, self._options.restart, lambda: tracker.progress().batch_id)
+        supervisor = Supervisor(
+            launch,
+            self._options.restart,
+            lambda: tracker.progress().batch_id,
+            lambda: packed.reads_history,
+        )
         run = Run(
             self._checkpoint.path,
             supervisor,
@@ -245,9 +257,12 @@ class JobStarter:
         shards: ShardTasks,
         deliver: Callable[[DataFrame, int], None],
         splits: KeySplits,
+        packed: PackedInputs,
     ) -> Callable[[bool], StreamingQuery]:
-        """A function that starts the streaming query; True: over the input that is there now."""
-        inputs = self._packed_inputs(program.layouts, splits)
+        """A function that starts the streaming query: over histories until they are read, and then
+        over the live sources; True: over the input that they have now.
+        """
+        inputs = packed.of(program.layouts, splits, control.packed_batches(self._spark))
 
         def launch(bounded: bool) -> StreamingQuery:
             start_workers(self._spark)
@@ -260,7 +275,7 @@ class JobStarter:
                 conf |= LOCAL_CHECKPOINT_CONF
             with settings(self._spark, conf):
                 results = (
-                    reduce(DataFrame.unionAll, [*inputs, control.packed_batches(self._spark)])
+                    reduce(DataFrame.unionAll, inputs())
                     .groupBy("shard")
                     .transformWithStateInPandas(
                         ShardProcessor(shards), OUTPUT_SCHEMA, "Append", "None"
@@ -269,6 +284,8 @@ class JobStarter:
                 writer = results.writeStream.foreachBatch(deliver).option(
                     "checkpointLocation", f"{self._checkpoint.path}/{SPARK_DIRECTORY}"
                 )
+                if packed.reads_history:  # as fast as possible; its end is the supervisor's
+                    return writer.trigger(processingTime="0 seconds").start()
                 if bounded:
                     return writer.trigger(availableNow=True).start()
                 return writer.trigger(processingTime=self._options.trigger).start()
@@ -279,47 +296,6 @@ class JobStarter:
         """The split keys; none where fixed keep rates drop rows, which are counted by shard."""
         of = [(of, runs_of(self._script, of)) for of in layouts]
         return KeySplits(self._checkpoint.directory, [] if self._fixed_keep_rates else of)
-
-    def _packed_inputs(self, layouts: Sequence[LayoutShards], splits: KeySplits) -> list[DataFrame]:
-        """The packed batches of all inputs, and a heartbeat for groups that need one."""
-        rates = self._fixed_keep_rates
-        packed = []
-        for group, own in by_group(layouts):
-            for name in self._inputs.names(group):
-                # None: the rate that the shard decides. Changes of tables are never dropped.
-                is_fixed = self._script.options.keep or name not in group.streams
-                keep = rates.get(name, 1.0) if is_fixed else None
-                to = [
-                    Destination(of.layout, of.ids, name in of.first_of, splits.counted(of))
-                    for of in own
-                ]
-                definition = self._definition(name)
-                source, place = self._inputs.source(name), self._checkpoint.path
-                packed.append(packed_batches(*source, to, definition, keep, place))
-        timed = [of for of in layouts if self._needs_heartbeat(of.group)]
-        if not timed:
-            return packed
-        streams = frozenset(name for of in timed for name in of.group.streams)
-        shards = [shard for of in timed for shard in of.ids]
-        more = partial(added_shards, streams)
-        return [*packed, heartbeat(self._spark, shards, more)]
-
-    def _definition(self, name: str) -> StreamDef | TableDef:
-        """The table; or the stream, with the session's limit if it declares no AHEAD AT MOST."""
-        stream = self._script.streams.get(name)
-        if stream is None:
-            return self._script.tables[name]
-        if stream.ahead_us is not None:
-            return stream
-        return replace(stream, ahead_us=self._script.options.ahead_us)
-
-    def _needs_heartbeat(self, group: QueryGroup) -> bool:
-        """Whether the watermark of a group can advance by time alone (IDLE AFTER), or rows may wait
-        in joins for the next batch.
-        """
-        if self._script.options.latency is not None:
-            return True
-        return any(self._script.streams[name].idle_us is not None for name in group.streams)
 
     def _specs(
         self, of: LayoutShards, program: JobProgram, contents: Mapping[str, TableContent]

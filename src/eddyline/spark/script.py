@@ -104,6 +104,11 @@ class Script:
         self._queries[query.name] = _create_statement(query)
         return query
 
+    def redirect(self, name: str, options: Mapping[str, str]) -> None:
+        """Give a query another sink, by its options."""
+        self.queries[name].options = dict(options)
+        self._queries[name] = _create_statement(self.queries[name])
+
     def function(
         self,
         name: str,
@@ -140,20 +145,23 @@ class Script:
             if (verdict := engine.verdict) is not None:
                 yield group, verdict, engine.advice
 
-    def require_sources(self, statements: Sequence[Statement], text: str) -> None:
-        """Check that all streams and tables that queries read have a source.
+    def check_whole(self, statements: Sequence[Statement], text: str) -> None:
+        """Check what takes all statements: there is a query, what queries read has a source, and
+        sinks can write where they do.
 
         Raises:
-            SqlError: one has none.
+            CatalogError: there is no query. SqlError: a source is missing, or two sinks cannot
+                share a place.
         """
-        groups = self.groups()
-        read = {name for g in groups for name in (*g.streams, *g.tables)}
-        option_check.require_sources(statements, read, text)
+        if not (groups := self.groups()):
+            raise CatalogError(option_check.NO_QUERY)
+        streams = {name for group in groups for name in group.streams}
+        option_check.require_sources(statements, self.read_by(groups), text)
+        option_check.check_places(statements, self.queries, streams, text)
 
-    def unchecked_formats(self) -> Iterator[str]:
-        """A sentence for each source and sink that only Spark can check."""
-        definitions: list[StreamDef | TableDef] = [*self.streams.values(), *self.tables.values()]
-        return option_check.unchecked_formats(definitions, self.queries.values())
+    def read_by(self, groups: Sequence[QueryGroup]) -> frozenset[str]:
+        """The streams and tables that the queries of groups read."""
+        return frozenset(name for g in groups for name in (*g.streams, *g.tables))
 
     @property
     def keep_rates(self) -> dict[str, float]:

@@ -6,6 +6,7 @@ import logging
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -18,10 +19,11 @@ from eddyline.algebra.catalog import DeclaredSizes, TimeUnit
 from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
 from eddyline.engine.changes import QUERY_COLUMN
+from eddyline.engine.instants import instant_us
 from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
 from eddyline.engine.settings import Settings
-from eddyline.errors import CatalogError, did_you_mean
+from eddyline.errors import CatalogError, DataError, did_you_mean
 from eddyline.spark.delivery.sink_factory import SinkFactory
 from eddyline.spark.environment import local_session
 from eddyline.spark.gc_control import gc_paused
@@ -34,8 +36,10 @@ from eddyline.spark.script import Script
 from eddyline.spark.sinks.printing import print_rows
 from eddyline.spark.sinks.python_sink import SinkFunction
 from eddyline.spark.sinks.sinks import FileSink, MemorySink, Printer
-from eddyline.spark.sources.frames import create_stream, create_table
+from eddyline.spark.sources.frames import create_stream, create_table, history_texts
+from eddyline.spark.sources.option_check import NO_QUERY
 from eddyline.spark.storage import files
+from eddyline.spark.storage.directory import path_segment
 from eddyline.spark.storage.job_checkpoint import Checkpoint
 from eddyline.sql.naming import require_name
 
@@ -143,6 +147,9 @@ class Session:
         lateness_by: Literal["batch", "row"] = "batch",
         rate: float | None = None,
         distinct: Mapping[str, float] = NOTHING,
+        history: DataFrame | Mapping[str, str] | None = None,
+        history_until: str | datetime | None = None,
+        history_batch_rows: int | None = None,
     ) -> None:
         """Add a stream from a streaming DataFrame.
 
@@ -158,15 +165,26 @@ class Session:
                 of the session.
             ts_unit: unit of numbers in the timestamp column, since 1970: s, ms, us or ns.
             rate: rows per second, if known. distinct: number of distinct values, by column.
+            history: rows that are read before those of ``df``, in the order of time: a static
+                DataFrame with the same columns, or the options of a source
+                (``{"source": "parquet", "path": ...}``).
+            history_until: the first instant of which the rows are those of ``df``, and not those of
+                the history; by default just after the last row of the history.
+            history_batch_rows: rows of histories in a batch, about; by default a million.
 
         Raises:
-            DataError: the DataFrame is static, or a column has a type that streams cannot have.
+            DataError: the DataFrame is static or the history is not, or a column has a type that
+                streams cannot have.
         """
         require_name(name)
+        rows = history if isinstance(history, DataFrame) else None
+        of = history_texts(name, history, history_until, history_batch_rows)
         clauses = {"LATENESS": lateness, "IDLE AFTER": idle_after, "AHEAD AT MOST": ahead_at_most}
         known = DeclaredSizes(rate, None, distinct)
-        self.sql(create_stream(name, df, timestamp, clauses, lateness_by, ts_unit, known))
+        self.sql(create_stream(name, df, timestamp, clauses, lateness_by, ts_unit, known, of))
         self._inputs.set_frame(name, df)
+        if rows is not None:
+            self._inputs.set_history(name, rows)
 
     def table(
         self,
@@ -280,7 +298,7 @@ class Session:
                 raise CatalogError(f"there is no stream {name!r}; {did_you_mean(name, streams)}")
         groups = self._script.groups()
         if not groups:
-            raise CatalogError("there is no query to run: add one with query() or CREATE QUERY")
+            raise CatalogError(NO_QUERY)
         if not self._checkpoint.named and not available_now:
             _log.warning(
                 "progress and state of this job are in the temporary directory %s, which is "
@@ -297,6 +315,37 @@ class Session:
             raise
         self._sinks, self._running = job.sinks, job.queries
         return job.run
+
+    def backtest(
+        self,
+        since: str | int | datetime,
+        to: str | int | datetime,
+        *,
+        output: str | Path | None = None,
+    ) -> Run:
+        """Start a job over history alone: of each stream the rows of its history in [since, to), or
+        those of its files if it has no history; then the rows held for the watermark and all
+        expiries, if ``run.finish()`` is called. Live sources are not read.
+
+        Args:
+            since, to: instants, as ISO 8601 text (UTC unless it has a zone), datetimes, or
+                microseconds since 1970.
+            output: a directory in which each query writes Parquet files to the directory of its
+                name, instead of to its sink.
+
+        Raises:
+            DataError: a stream has neither a history nor files, or the period is empty. Otherwise
+                as :meth:`start`.
+        """
+        period = instant_us(since), instant_us(to)
+        if period[0] >= period[1]:
+            raise DataError(f"the period from {since} to {to} is empty")
+        self._inputs.period = period
+        if output is not None:
+            for name in list(self._script.queries):
+                path = str(Path(output).resolve() / path_segment(name))
+                self._script.redirect(name, {"sink": "parquet", "path": path})
+        return self.start(available_now=True)
 
     def results(self, name: str, *, streaming: bool = False) -> DataFrame:
         """The changes of a query so far, or rows of ``late:stream``, ``bad:stream``, ``bad:query``.

@@ -22,12 +22,15 @@ PlacedOptions = dict[str, tuple[str, Token, Token]]
 
 #: Prefixes of the options of a stream's side outputs.
 SIDE_PREFIXES: Final = ("late_", "bad_")
+#: Prefix of the options of a stream's history.
+_HISTORY: Final = "history_"
 #: Lower-case names of the options that are not specific to one format.
 _OWN: Final = frozenset(
     [
         "source",
         "sink",
         "path",
+        "seq",
         "shared",
         "on_failure",
         "max_waiting_bytes",
@@ -37,6 +40,10 @@ _OWN: Final = frozenset(
         "updates",
         "ts_unit",
         "lateness_by",
+        "history",
+        "history_path",
+        "history_until",
+        "history_batch_rows",
     ]
 )
 
@@ -260,6 +267,8 @@ def own_option(name: str) -> str:
     for prefix in SIDE_PREFIXES:
         if low.startswith(prefix):
             return prefix + own_option(name[len(prefix) :])
+    if low.startswith(_HISTORY):
+        return low if low in _OWN else _HISTORY + name[len(_HISTORY) :]
     return low if low in _OWN else name
 
 

@@ -12,7 +12,14 @@ from eddyline.spark.operation.progress_tracker import ProgressTracker
 
 
 def report(shard: int, out: dict[str, int], **more: Any) -> dict[str, Any]:
-    counts = {"rows": {f"s{shard}": 1}, "arrived": {}, "late": {}, "bad": {}, "dropped": {}}
+    counts = {
+        "rows": {f"s{shard}": 1},
+        "arrived": {},
+        "late": {},
+        "bad": {},
+        "dropped": {},
+        "covered": {},
+    }
     fixed = {"shard": shard, "clock_us": 7, "restore_seconds": None, "keys": (), "now_us": 0}
     groups = [{"waiting": shard}, {"waiting": 2 * shard}]
     dealt = {"layout": "by k", "cell": shard, "received": {f"s{shard}": shard + 1}}

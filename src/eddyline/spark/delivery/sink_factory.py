@@ -25,6 +25,7 @@ from eddyline.spark.sinks.output_routes import route_of
 from eddyline.spark.sinks.postgres.postgres_options import public_options
 from eddyline.spark.sinks.printing import print_omitted, print_rows
 from eddyline.spark.sinks.python_sink import SinkFunction
+from eddyline.spark.sinks.sequence import has_seq
 from eddyline.spark.sinks.sink_bases import (
     OF_QUERIES,
     DiscardSink,
@@ -282,7 +283,13 @@ class SinkFactory:
         return [binding.target.label for binding in list(self._bindings.values())]
 
     def _open(self, query: Query) -> Sink:
-        target = Target("changes", query.name, query.change_schema, query.replace_key)
+        target = Target(
+            "changes",
+            query.name,
+            query.change_schema,
+            query.replace_key,
+            has_seq(query.options),
+        )
         self._check(target, query.options)
         key = ("changes", route_of(query).key)
         sink = self.by_key.get(key)
@@ -343,7 +350,7 @@ class SinkFactory:
         if owner != target:
             if owner.kind != "changes" or target.kind != "changes":
                 raise DataError(conflict)
-            if owner.schema != target.schema:
+            if owner.columns != target.columns:
                 raise DataError(f"{conflict}, which has other columns; choose another path")
         if self._pending is not None:
             first.begin_rolling(self._pending)

@@ -12,9 +12,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.spark.delivery.collected import CollectedBatch, in_time_order, rows_of
 from eddyline.spark.delivery.sink_uses import Key
-from eddyline.spark.delivery.spark_writes import of_keys, rows_for_sink, sink_columns
+from eddyline.spark.delivery.spark_writes import (
+    of_keys,
+    rows_for_sink,
+    sink_columns,
+    with_numbers,
+)
 from eddyline.spark.exchange.packed_batches import OUTPUT_COLUMNS, packed_content
 from eddyline.spark.exchange.query_rows import QueryRows, decoded_query
+from eddyline.spark.sinks.sequence import numbered
 from eddyline.spark.sinks.sink_bases import DriverSink, SparkSink, Target
 from eddyline.spark.sinks.sinks import FileSink, file_sink
 
@@ -53,6 +59,8 @@ class SinkRows:
         elif self.packed is not None:
             several = len(self.batch.shards(self.keys)) > 1
             rows = rows_for_sink(self.packed, self.keys, self.sink, several_shards=several)
+            if self.sink.owner.has_seq:
+                rows = with_numbers(rows, self.batch_id, self.sink.schema.names)
             self.sink.write(self.batch_id, rows)
         else:
             self.sink.write(self.batch_id, spark.createDataFrame(self._rows.combine_chunks()))
@@ -60,7 +68,14 @@ class SinkRows:
     @cached_property
     def parts(self) -> list[QueryRows]:
         """The rows by key, of all shards in the order of time."""
-        return [self._part(key) for key in self.keys]
+        parts, start = [self._part(key) for key in self.keys], 0
+        if not isinstance(self.sink, DriverSink) or not self.sink.has_seq:
+            return parts
+        for i, part in enumerate(parts):
+            rows = numbered(part.rows, self.batch_id, start, named=part.is_named)
+            parts[i] = QueryRows(rows, part.names, part.owner, named=part.is_named)
+            start += rows.num_rows
+        return parts
 
     def refused(self) -> Iterator[tuple[str, pa.Table]]:
         """By query, the rows that the sink cannot have, as bad rows of the query."""
@@ -125,5 +140,8 @@ class SinkRows:
         assert isinstance(self.sink, SparkSink)
         parts = [sink_columns(self.sink, self.batch.rows(key).rows) for key in self.keys]
         rows = pa.concat_tables(parts)
-        several = len(self.keys) > 1 and len(self.batch.shards(self.keys)) > 1
-        return in_time_order(rows) if several else rows
+        if len(self.keys) > 1 and len(self.batch.shards(self.keys)) > 1:
+            rows = in_time_order(rows)
+        if not self.sink.owner.has_seq:
+            return rows
+        return numbered(rows, self.batch_id, named=self.sink.shared)

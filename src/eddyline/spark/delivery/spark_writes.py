@@ -18,7 +18,8 @@ from eddyline.spark.delivery.sink_uses import Key
 from eddyline.spark.exchange.packed_batches import unpack
 from eddyline.spark.exchange.query_rows import QueryRows, decoded_query
 from eddyline.spark.gc_control import freeze_live_objects
-from eddyline.spark.sinks.sink_bases import SparkSink
+from eddyline.spark.sinks.sequence import SEQ_COLUMN, first_number
+from eddyline.spark.sinks.sink_bases import SparkSink, column_of
 from eddyline.spark.sinks.sinks import FileSink
 
 #: Maximum number of sinks that are written at the same time.
@@ -41,24 +42,39 @@ def of_keys(packed: DataFrame, keys: Sequence[Key]) -> DataFrame:
 def rows_for_sink(
     packed: DataFrame, keys: Sequence[Key], sink: SparkSink, *, several_shards: bool
 ) -> DataFrame:
-    """The rows of packed batches, with the columns that the sink writes.
+    """The rows of packed batches, with the columns that the sink writes but ``_seq``.
 
     Changes of several shards are sorted by time: of files the first has the first changes, other
-    sinks are written by one task.
+    sinks, and those with ``_seq``, are written by one task.
     """
     own = of_keys(packed, keys).select("shard", "blob")
     columns = _columns(sink)
+    seq = [SEQ_COLUMN.name] if sink.owner.has_seq else []
+    schema = pa.schema([field for field in sink.schema if field.name not in seq])
     if not (several_shards and sink.owner.kind == "changes"):
-        return own.mapInArrow(_unpacker(columns), from_arrow_schema(sink.schema))
+        return own.mapInArrow(_unpacker(columns), from_arrow_schema(schema))
     more = [pa.field(_SHARD, pa.int64()), pa.field(_POSITION, pa.int64())]
-    schema = from_arrow_schema(pa.schema([*sink.schema, *more]))
-    rows = own.mapInArrow(_with_positions(columns), schema)
+    with_more = from_arrow_schema(pa.schema([*schema, *more]))
+    rows = own.mapInArrow(_with_positions(columns), with_more)
     order = [TIME_COLUMN, _SHARD, _POSITION]
-    if isinstance(sink, FileSink):
+    if isinstance(sink, FileSink) and not seq:
         rows = rows.orderBy(*order)
     else:
         rows = rows.repartition(1).sortWithinPartitions(*order)
     return rows.drop(_SHARD, _POSITION)
+
+
+def with_numbers(rows: DataFrame, batch_id: int, columns: Sequence[str]) -> DataFrame:
+    """Changes of a batch with the column ``_seq``, written by one task.
+
+    Args:
+        columns: of the outcome.
+    """
+    place = F.monotonically_increasing_id()  # of one task: 0, 1, 2, ...
+    number = (F.lit(first_number(batch_id)) + place).alias(SEQ_COLUMN.name)
+    names = [name for name in columns if name != SEQ_COLUMN.name]
+    numbered = rows.coalesce(1).select(*map(column_of, names), number)
+    return numbered.select(*map(column_of, columns))
 
 
 def first_rows(packed: DataFrame, key: Key, query: str, schema: pa.Schema, limit: int) -> pa.Table:

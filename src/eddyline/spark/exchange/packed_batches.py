@@ -43,6 +43,7 @@ class Arrivals:
 
     Attributes:
         rows: number of rows in the task; also of those that are sent to other shards, or dropped.
+        covered: of these rows, how many a history has, and were left out.
         dropped: of the rows for this shard, how many a drop box dropped.
         newest, oldest: largest and smallest timestamp, in us, of all rows in the task that are
             good whatever rows were before; None if there is none, or if rows were not examined,
@@ -55,6 +56,7 @@ class Arrivals:
 
     rows: int = 0
     dropped: int = 0
+    covered: int = 0
     newest: int | None = None
     oldest: int | None = None
     lateness: int | None = None
@@ -64,7 +66,15 @@ class Arrivals:
         """The rows of two tasks, of which those of ``other`` are after these."""
         rows, dropped = self.rows + other.rows, self.dropped + other.dropped
         ages = dict(self.ages)
-        both = replace(self, rows=rows, dropped=dropped, lateness=other.lateness, ages=ages)
+        covered = self.covered + other.covered
+        both = replace(
+            self,
+            rows=rows,
+            dropped=dropped,
+            covered=covered,
+            lateness=other.lateness,
+            ages=ages,
+        )
         both.add_ages(other.ages)
         if other.newest is not None and other.oldest is not None:
             both.add_times(other.newest, other.oldest)

@@ -27,6 +27,12 @@ _PARQUET_SETTINGS: Final = {
     f"{_PARQUET}.datetimeRebaseModeInWrite": "CORRECTED",
     f"{_PARQUET}.int96RebaseModeInWrite": "CORRECTED",
 }
+#: These settings, and others that encoders depend on, in a new session of Spark.
+SPARK_DEFAULTS: Final = {
+    **_PARQUET_SETTINGS,
+    f"{_PARQUET}.compression.codec": "snappy",
+    f"{_PARQUET}.outputTimestampType": "TIMESTAMP_MICROS",
+}
 _CODECS: Final = {"uncompressed": "none", **{c: c for c in ("none", "snappy", "gzip", "zstd")}}
 
 

@@ -18,13 +18,34 @@ OF_SOURCES: Final = ("source", "updates")
 #: Of sinks: what happens to rows that are not taken, and how many bytes of them may wait.
 ON_FAILURE: Final = "on_failure"
 WAITING_BYTES: Final = "max_waiting_bytes"
-OF_SINKS: Final = ("sink", "shared", ON_FAILURE, WAITING_BYTES)
+#: Of sinks: whether changes have the column ``_seq``.
+SEQ: Final = "seq"
+OF_SINKS: Final = ("sink", "shared", SEQ, ON_FAILURE, WAITING_BYTES)
 #: Sinks of which a column cannot be a structure, list or map.
 WITHOUT_NESTED: Final = frozenset(["csv", "jdbc", "postgres", "text", "webhook"])
 #: Options of sinks of files that the driver writes: when a file of several batches is due.
 ROLL_INTERVAL: Final = "roll_interval"
 ROLL_BYTES: Final = "roll_bytes"
 OF_ROLLING: Final = (ROLL_INTERVAL, ROLL_BYTES)
+
+
+#: Prefix of the options of a stream's history.
+HISTORY: Final = "history"
+
+
+def history_options(options: Mapping[str, str]) -> dict[str, str]:
+    """The options of the history in those of a stream, as those of a source; {} without one.
+
+    >>> history_options({"source": "kafka", "history": "csv", "history_path": "/old"})
+    {'source': 'csv', 'path': '/old'}
+    """
+    of = {name: value for name, value in options.items() if is_of_history(name)}
+    return {name[len(HISTORY) + 1 :] or "source": value for name, value in of.items()}
+
+
+def is_of_history(option: str) -> bool:
+    """Whether an option of a stream is one of its history."""
+    return option == HISTORY or option.startswith(f"{HISTORY}_")
 
 
 @dataclass(frozen=True)
@@ -179,6 +200,8 @@ RECORDS: Final[Mapping[str, frozenset[str]]] = {
     "socket": _names("value timestamp"),
     "text": _names("value"),
 }
+#: Sources that make their rows, and the columns of these.
+GENERATORS: Final = dict.fromkeys(("rate", "rate-micro-batch"), ("timestamp", "value"))
 _VALUES: Final = _names(
     """locale timeZone dateFormat timeFormat timestampFormat timestampNTZFormat
     enableDateTimeParsingFallback"""

@@ -108,7 +108,7 @@ def local_rows(spark: SparkSession, table: TableDef, options: Mapping[str, str])
     """
     if set(options) != {"path"} or not qualified(spark, options["path"]).startswith("file:"):
         return None
-    place, found = local_path(options["path"]), _files(options["path"])
+    place, found = local_path(options["path"]), files_below(options["path"])
     if any(f != place and (f.suffix != ".parquet" or f.parent != place) for f in found):
         return None
     names = [field.name for field in table.schema]
@@ -127,11 +127,11 @@ def local_rows(spark: SparkSession, table: TableDef, options: Mapping[str, str])
 
 def _first_file(path: str) -> Path | None:
     """One of the files that Spark would find."""
-    place, found = local_path(path), _files(path)
+    place, found = local_path(path), files_below(path)
     return min((f for f in found if f == place or f.suffix == ".parquet"), default=None)
 
 
-def _files(path: str) -> list[Path]:
+def files_below(path: str) -> list[Path]:
     """The files in a directory and below that Spark does not skip; or the file itself."""
     place = local_path(path)
     if place is None or not place.exists():

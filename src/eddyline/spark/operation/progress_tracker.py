@@ -32,6 +32,8 @@ class JobProgress:
         rows_out: changes emitted by query.
         late, bad: rows in the side outputs by stream.
         dropped: rows dropped by drop boxes, by stream.
+        covered: rows of live sources that were left out, because they are before the seam with the
+            stream's history, by stream; ``rows_in`` has them, too.
         watermark_us: by group of streams ("a, b"); None until each stream has had a row.
         rows_per_second: rows received, over the last ten seconds (``processedRowsPerSecond``).
         restore_seconds: by group, of the last time that a worker has rebuilt an engine from the
@@ -61,6 +63,7 @@ class JobProgress:
     delivery: DeliveryTimes = field(default_factory=DeliveryTimes)
     undelivered: Mapping[str, Undelivered] = field(default_factory=dict)
     latency: Mapping[str, ResultLatency] = field(default_factory=dict)
+    covered: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -196,6 +199,7 @@ class ProgressTracker:
                 self._delivery,
                 self._undelivered(),
                 self._latencies(),
+                {name: n for name, n in self._sums("covered").items() if n},
             )
 
     def shards(self) -> list[dict[str, Any]]:

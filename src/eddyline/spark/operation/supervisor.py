@@ -21,6 +21,7 @@ from eddyline.spark.root_cause import root_cause
 
 _log = logging.getLogger(__name__)
 _POLL_S: Final = 0.02
+_HISTORY_POLL_S: Final = 0.1
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class Supervisor:
     Args:
         launch: starts it from the checkpoint; True: over the rows that the sources hold now.
         restart: limits of restarts. delivered: the id of the last delivered batch.
+        reads_history: whether a query that is launched reads histories, and is followed by one
+            over the live sources.
 
     Attributes:
         restarts: number of restarts after failures.
@@ -70,8 +73,12 @@ class Supervisor:
         launch: Callable[[bool], StreamingQuery],
         restart: Restart,
         delivered: Callable[[], int | None],
+        reads_history: Callable[[], bool] = lambda: False,
     ) -> None:
         self.restarts = 0
+        self._reads_history = reads_history
+        self._in_history = False  # what the query reads
+        self._error: Exception | None = None  # of the start behind the histories
         self._launch = launch
         self._restart = restart
         self._delivered = delivered
@@ -83,13 +90,18 @@ class Supervisor:
     def begin(self, *, bounded: bool) -> None:
         """Start the query; none must be running."""
         self._stopping.clear()
-        self._query = self._launch(bounded)
+        self._start(bounded)
         self._thread = None
-        if self._restart.limit:
+        if self._restart.limit or self._in_history:
             self._thread = threading.Thread(
                 target=self._watch, args=(bounded,), name="eddyline-restart", daemon=True
             )
             self._thread.start()
+
+    def _start(self, bounded: bool) -> None:
+        self._error = None
+        self._in_history = self._reads_history()
+        self._query = self._launch(bounded)
 
     @property
     def query(self) -> StreamingQuery:
@@ -113,18 +125,23 @@ class Supervisor:
             self._thread.join(timeout_s)
             if self._thread.is_alive():
                 return False
+        if self._error is not None:
+            raise self._error
         if until is None:
             self.query.awaitTermination()
             return True
         return bool(self.query.awaitTermination(max(1, math.ceil(until - time.monotonic()))))
 
     def process_all(self) -> None:
-        """Wait until all rows that the sources hold now have been processed and delivered.
+        """Wait until histories, and all rows that the sources hold now, have been processed and
+        delivered.
 
         Raises:
             StreamingQueryException: the query failed and is not restarted.
         """
         while True:
+            while self.is_active and self._in_history:
+                time.sleep(_POLL_S)
             query = self.query
             try:
                 query.processAllAvailable()
@@ -157,7 +174,7 @@ class Supervisor:
     def _watch(self, bounded: bool) -> None:
         """Restart the query after failures, up to the limit."""
         failures, last = 0, self._delivered()
-        failure: Exception | None = self._failure()
+        failure: Exception | None = self._failure(bounded)
         while failure is not None and not self._stopping.is_set():
             failures = failures + 1 if self._delivered() == last else 1
             last = self._delivered()
@@ -180,19 +197,42 @@ class Supervisor:
             if self._stopping.is_set():
                 return None
             try:
-                self._query = self._launch(bounded)
+                self._start(bounded)
             except Exception as e:
                 return e
             self.restarts += 1
-        return self._failure()
+        return self._failure(bounded)
 
-    def _failure(self) -> StreamingQueryException | None:
-        """Wait until the query ends; its failure, None if it did not fail."""
+    def _failure(self, bounded: bool) -> Exception | None:
+        """Wait until the query ends, and the one behind the histories; None if none failed."""
         try:
+            self._read_histories(bounded)
             self.query.awaitTermination()
         except StreamingQueryException as e:
             return e
-        return None
+        return self._error
+
+    def _read_histories(self, bounded: bool) -> None:
+        """Wait until histories are read, then start the query over the live sources.
+
+        Raises:
+            StreamingQueryException: the query failed.
+        """
+        if not self._in_history:
+            return
+        while self._reads_history():
+            if not self.query.isActive:
+                self.query.awaitTermination()  # raises why it failed
+                return
+            time.sleep(_HISTORY_POLL_S)
+        with self._lock:
+            if self._stopping.is_set():
+                return
+            self.query.stop()
+            try:
+                self._start(bounded)
+            except Exception as e:
+                self._error = e
 
 
 def _last_batch(query: StreamingQuery) -> int | None:

@@ -14,12 +14,15 @@ from eddyline.spark.storage.directory import Directory, LocalDirectory
 #: Rows of more bytes than this are not sent through Py4J, which encodes them as text.
 _MAX_REMOTE_BYTES: Final = 4 << 20
 
+#: The column that the names of directories are for readers.
+BATCH_COLUMN: Final = "eddyline_batch"
+
 
 def batch_directory(batch_id: int) -> str:
     """The directory of a batch. Its name has no leading underscore, with which readers other than
     Spark's would skip it.
     """
-    return f"eddyline_batch={batch_id}"
+    return f"{BATCH_COLUMN}={batch_id}"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from eddyline.engine.query import Query
 from eddyline.spark.formats.format_options import JSON_VALUES, OF_SINKS, OptionError
-from eddyline.spark.sinks.sink_bases import SparkSink, Target
+from eddyline.spark.sinks.sink_bases import SparkSink, Target, column_of
 from eddyline.spark.sinks.table_modes import resolved
 
 #: Timestamps are in UTC, as in files.
@@ -61,12 +61,12 @@ class KafkaSink(SparkSink):
         one.select(*columns).write.format(self.format).options(**self.options).save()
 
     def _value(self, names: list[str]) -> Column:
-        return F.to_json(F.struct(*map(_column, names)), dict(self.json))
+        return F.to_json(F.struct(*map(column_of, names)), dict(self.json))
 
     def _key(self) -> Column:
         """The text of one column, or a JSON object of several."""
         if len(self.key) == 1:
-            return _column(self.key[0]).cast("string")
+            return column_of(self.key[0]).cast("string")
         return self._value(list(self.key))
 
 
@@ -121,10 +121,6 @@ def key_names(label: str, options: Mapping[str, str]) -> tuple[str, ...]:
         message = f"'{label}': key = '{options[option]}' is not a list of columns"
         raise OptionError(message, option, "value")
     return names
-
-
-def _column(name: str) -> Column:
-    return F.col("`{}`".format(name.replace("`", "``")))
 
 
 def _header(name: str, value: Column) -> Column:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -33,6 +33,10 @@ class PythonSink(DriverSink):
 
     owner: Target
     function: SinkFunction
+
+    @property
+    def has_seq(self) -> bool:
+        return self.owner.has_seq
 
     def deliver(
         self,
@@ -70,25 +74,43 @@ def python_sink(
     Raises:
         DataError: there is no such function.
     """
-    name = next(value for option, value in options.items() if option.lower() == "function")
-    what = f"'{target.label}': function = '{name}'"
-    module, colon, path = name.partition(":")
-    if not colon:
-        if name not in functions:
-            raise DataError(
-                f"{what}: the session has no such function: add the query by "
-                "Session.query(..., sink=function), or write 'module:name'"
-            )
-        return PythonSink(target, functions[name])
+    name = function_name(options)
+    if ":" in name:
+        return PythonSink(target, imported(target.label, name))
+    if name not in functions:
+        raise DataError(
+            f"'{target.label}': function = '{name}': the session has no such function: add the "
+            "query by Session.query(..., sink=function), or write 'module:name'"
+        )
+    return PythonSink(target, functions[name])
+
+
+def function_name(options: Mapping[str, str]) -> str:
+    """The function in the options of a sink."""
+    return next(value for option, value in options.items() if option.lower() == "function")
+
+
+def imported(label: str, name: str) -> SinkFunction:
+    """The function ``module:name``.
+
+    Args:
+        label: of the query or side output, for messages.
+
+    Raises:
+        DataError: there is no such function.
+    """
+    what = f"'{label}': function = '{name}'"
+    module, _, path = name.partition(":")
     try:
-        found = import_module(module)
+        found: Any = import_module(module)
         for part in path.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError) as e:
         raise DataError(f"{what}: {e}; modules are looked for in PYTHONPATH") from e
     if not callable(found):
         raise DataError(f"{what} is no function")
-    return PythonSink(target, found)
+    function: SinkFunction = found
+    return function
 
 
 def check_function(label: str, options: Mapping[str, str]) -> None:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final, Literal
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark.exchange.query_rows import QueryRows, decoded_query
+from eddyline.spark.sinks.sequence import with_seq
 
 #: Rows of a target: changes of a query, or the late or bad rows of a stream.
 Kind = Literal["changes", "late", "bad"]
@@ -25,13 +27,21 @@ class Target:
     """A query or side output whose rows are written to a sink.
 
     Attributes:
+        schema: of its rows.
         replace_key: columns by which a row of a query replaces an older one; None: none does.
+        has_seq: whether its rows get the column ``_seq``.
     """
 
     kind: Kind
     name: str
     schema: pa.Schema
     replace_key: tuple[str, ...] | None = None
+    has_seq: bool = False
+
+    @property
+    def columns(self) -> pa.Schema:
+        """The columns that its sink gets."""
+        return with_seq(self.schema) if self.has_seq else self.schema
 
     @property
     def label(self) -> str:
@@ -51,6 +61,11 @@ class DriverSink(ABC):
     waits: ClassVar[bool] = True
     has_rules: ClassVar[bool] = False
     is_remote: ClassVar[bool] = False
+
+    @property
+    def has_seq(self) -> bool:
+        """Whether its rows have the column ``_seq``."""
+        return False
 
     @abstractmethod
     def deliver(
@@ -92,8 +107,8 @@ class SparkSink(ABC):
     def schema(self) -> pa.Schema:
         """The columns of the written rows."""
         if not self.shared:
-            return self.owner.schema
-        return pa.schema([pa.field(QUERY_COLUMN, pa.string()), *self.owner.schema])
+            return self.owner.columns
+        return pa.schema([pa.field(QUERY_COLUMN, pa.string()), *self.owner.columns])
 
     @abstractmethod
     def write(self, batch_id: int, rows: DataFrame) -> None:
@@ -110,8 +125,8 @@ Sink = DriverSink | SparkSink | DiscardSink
 def named_schema(target: Target) -> pa.Schema:
     """The columns of a target; of a query with its name before them."""
     if target.kind != "changes":
-        return target.schema
-    return pa.schema([pa.field(QUERY_COLUMN, pa.string()), *target.schema])
+        return target.columns
+    return pa.schema([pa.field(QUERY_COLUMN, pa.string()), *target.columns])
 
 
 def named_rows(target: Target, parts: Sequence[QueryRows]) -> pa.Table:
@@ -123,3 +138,8 @@ def named_rows(target: Target, parts: Sequence[QueryRows]) -> pa.Table:
     schema = named_schema(target)
     tables = [decoded_query(part.rows) if part.is_named else part.rows for part in parts]
     return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in tables)])
+
+
+def column_of(name: str) -> Column:
+    """A column of a DataFrame, whatever its name has."""
+    return F.col("`{}`".format(name.replace("`", "``")))

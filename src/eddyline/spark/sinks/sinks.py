@@ -19,11 +19,9 @@ from eddyline.spark.exchange.query_rows import QueryRows
 from eddyline.spark.formats.file_encoders import file_encoder
 from eddyline.spark.formats.format_options import (
     OF_ROLLING,
-    OF_SINKS,
     WRITERS,
     Format,
     OptionError,
-    sink_format,
 )
 from eddyline.spark.sinks.delta.delta_sink import (
     DeltaOwners,
@@ -32,6 +30,12 @@ from eddyline.spark.sinks.delta.delta_sink import (
     delta_sink,
 )
 from eddyline.spark.sinks.driver_files import DriverFiles, batch_directory
+from eddyline.spark.sinks.file_checks import (
+    check_files,
+    check_text,
+    only_spark,
+    spark_options,
+)
 from eddyline.spark.sinks.kafka_sink import KafkaSink, check_key, check_key_of, kafka_sink
 from eddyline.spark.sinks.postgres.postgres_options import check_query, check_values
 from eddyline.spark.sinks.postgres.postgres_sink import Databases, PostgresSink, postgres_sink
@@ -44,7 +48,12 @@ from eddyline.spark.sinks.python_sink import (
 from eddyline.spark.sinks.rolling_files import RollingFiles, RollLimits, roll_limits
 from eddyline.spark.sinks.sink_bases import DiscardSink, DriverSink, Sink, SparkSink, Target
 from eddyline.spark.sinks.table_sink import TableSink
-from eddyline.spark.sinks.webhook_sink import WebhookSink, check_webhook, webhook_sink
+from eddyline.spark.sinks.webhook_sink import (
+    WebhookSink,
+    check_webhook,
+    check_webhook_query,
+    webhook_sink,
+)
 from eddyline.spark.storage import files
 from eddyline.spark.storage.directory import Directory
 
@@ -256,18 +265,14 @@ def _memory_sink(target: Target, options: Mapping[str, str], context: SinkContex
 
 
 def _file_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> FileSink:
-    format_, rest = _spark_options(options)
+    format_, rest = spark_options(options)
     path = files.qualified(context.spark, rest.pop("path"))
     limits = roll_limits(target.label, rest)
     rest = {name: value for name, value in rest.items() if name.lower() not in OF_ROLLING}
     sink = file_sink(context.spark, target, format_, rest, path)
     sink.limits = limits
     if limits is not None and sink.here is None:
-        raise DataError(
-            f"'{target.label}': files of several batches ({', '.join(OF_ROLLING)}) are written by "
-            "the driver, and with these options, columns or settings of the session only Spark "
-            f"writes {format_} files (docs/sources-and-sinks.md, Who writes)"
-        )
+        raise DataError(f"'{target.label}': {only_spark(format_)}")
     return sink
 
 
@@ -279,7 +284,7 @@ def file_sink(
     def setting(name: str) -> str:
         return str(spark.conf.get(name))
 
-    encode = file_encoder(format_, options, target.schema, setting)
+    encode = file_encoder(format_, options, target.columns, setting)
     here = None
     if encode is not None:
         here = DriverFiles(files.directory(spark, path, private=False), encode, format_)
@@ -291,7 +296,7 @@ def _noop_sink(target: Target, options: Mapping[str, str], context: SinkContext)
 
 
 def _format_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> FormatSink:
-    return FormatSink(target, *_spark_options(options))
+    return FormatSink(target, *spark_options(options))
 
 
 def _delta_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> TableSink:
@@ -316,11 +321,6 @@ def _python_sink(target: Target, options: Mapping[str, str], context: SinkContex
     return python_sink(target, options, context.functions)
 
 
-def _spark_options(options: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """The format, and the options without those that are not Spark's."""
-    return sink_format(options), {k: v for k, v in options.items() if k not in OF_SINKS}
-
-
 _ONCE: Final = "exactly once"
 _AT_LEAST_ONCE: Final = "at least once"
 
@@ -336,14 +336,21 @@ SINKS: Final[Mapping[str, SinkType]] = {
     ),
     "memory": SinkType(Format(frozenset()), _memory_sink, _ONCE, sharable=False),
     **{
-        name: SinkType(f, _file_sink, _ONCE, check=_check_rolling)
+        name: SinkType(f, _file_sink, _ONCE, check=_check_rolling, check_query=check_files)
         for name, f in WRITERS.items()
         if f.files
     },
+    "text": SinkType(WRITERS["text"], _file_sink, "refused", check=check_text),
     "postgres": SinkType(
         WRITERS["postgres"], _postgres_sink, _ONCE, check=check_values, check_query=check_query
     ),
-    "webhook": SinkType(WRITERS["webhook"], _webhook_sink, _AT_LEAST_ONCE, check=check_webhook),
+    "webhook": SinkType(
+        WRITERS["webhook"],
+        _webhook_sink,
+        _AT_LEAST_ONCE,
+        check=check_webhook,
+        check_query=check_webhook_query,
+    ),
     "python": SinkType(WRITERS["python"], _python_sink, _AT_LEAST_ONCE, check=check_function),
     "noop": SinkType(WRITERS["noop"], _noop_sink, "discards rows", collected=False),
     "jdbc": SinkType(WRITERS["jdbc"], _format_sink, _AT_LEAST_ONCE, in_spark=True, collected=False),

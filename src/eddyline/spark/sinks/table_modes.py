@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, cast, get_args
 
-import numpy as np
 import pyarrow as pa
 
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.engine.query import Query
 from eddyline.errors import DataError, did_you_mean
-from eddyline.spark.formats.format_options import OptionError
+from eddyline.spark.formats.format_options import SEQ, OptionError
+from eddyline.spark.sinks.sequence import SEQ_COLUMN, has_seq, numbers
 from eddyline.spark.sinks.sink_bases import Target
 
 #: The emitted rows, these with a place for each, or the answer.
 Mode = Literal["append", "changelog", "upsert"]
 
 #: Columns before those of a change in a changelog: its place among all changes.
-PLACE: Final = (pa.field("_batch", pa.int64()), pa.field("_seq", pa.int64()))
+PLACE: Final = (pa.field("_batch", pa.int64()), SEQ_COLUMN)
 #: Columns of a change before the select list.
 CHANGE_COLUMNS: Final = 3
 
@@ -91,7 +91,7 @@ class TableMode:
         if self.mode != "changelog":
             return rows
         n = rows.num_rows
-        rows = rows.add_column(0, PLACE[1], pa.array(np.arange(n)))
+        rows = rows.add_column(0, PLACE[1], numbers(batch_id, n))
         return rows.add_column(0, PLACE[0], pa.repeat(pa.scalar(batch_id, pa.int64()), n))
 
 
@@ -101,6 +101,11 @@ def check_mode(query: Query, mode: TableMode) -> None:
     Raises:
         OptionError: it cannot.
     """
+    if mode.mode != "append" and has_seq(query.options):
+        why = "has the column _seq anyway" if mode.mode == "changelog" else "has no changes"
+        raise wrong_option(
+            query, SEQ, f"seq: a table with mode = '{mode.mode}' {why}: leave it out"
+        )
     is_complete = query.emit.mode == "changes"
     if mode.mode == "changelog" and not is_complete:
         raise wrong_option(

@@ -71,6 +71,10 @@ class TableSink(DriverSink):
         """The queries that read one of some streams."""
         return [name for name, read in self.reads.items() if read & streams]
 
+    @property
+    def has_seq(self) -> bool:
+        return self.owner.has_seq
+
     def deliver(
         self,
         batch_id: int,
@@ -80,7 +84,7 @@ class TableSink(DriverSink):
     ) -> None:
         """Write the rows of a batch; those of a repeated batch are written already."""
         self.prepare(again=True)  # if it was unavailable at the start
-        schema = self.owner.schema
+        schema = self.owner.columns
         if self.shared:
             schema = pa.schema([pa.field(QUERY_COLUMN, pa.string()), *schema])
             rows = [decoded_query(part.rows) for part in parts]

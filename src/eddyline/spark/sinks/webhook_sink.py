@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
@@ -11,15 +12,17 @@ from http import HTTPStatus
 from http.client import HTTPException
 from typing import Any, Final
 from urllib.error import HTTPError, URLError
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from eddyline.engine.query import Query
 from eddyline.errors import DataError
 from eddyline.spark.exchange.query_rows import QueryRows
 from eddyline.spark.formats.format_options import OptionError
 from eddyline.spark.formats.text_encoders import json_encoder
 from eddyline.spark.sinks.failure_policy import RefusedError, UnavailableError
 from eddyline.spark.sinks.sink_bases import DriverSink, Target, named_rows, named_schema
+from eddyline.spark.sinks.table_modes import wrong_option
 
 _TIMEOUT_S: Final = "10"
 #: Further attempts may succeed.
@@ -28,6 +31,8 @@ _TEMPORARY: Final = (
     HTTPStatus.TOO_EARLY,
     HTTPStatus.TOO_MANY_REQUESTS,
 )
+#: Requests are in ASCII, and a blank or control character ends their first line.
+_NOT_IN_URLS: Final = re.compile(r"[^\x21-\x7e]")
 #: Number of characters of an answer that a message shows.
 _SHOWN: Final = 200
 
@@ -55,6 +60,10 @@ class WebhookSink(DriverSink):
     job: str
     url: str
     timeout_s: float
+
+    @property
+    def has_seq(self) -> bool:
+        return self.owner.has_seq
 
     def deliver(
         self,
@@ -154,6 +163,28 @@ def check_webhook(label: str, options: Mapping[str, str]) -> None:
         raise OptionError(message, "timeout", "value")
 
 
+def check_webhook_query(query: Query) -> None:
+    """Check that JSON has the types of a query.
+
+    Raises:
+        OptionError: it has not.
+    """
+    if json_encoder({}, query.change_schema) is None:
+        message = "sink 'webhook': nested and binary columns, and intervals, are not sent"
+        raise wrong_option(query, "sink", message)
+
+
 def _require_url(label: str, url: str, option: str) -> None:
-    if not url.lower().startswith(("http://", "https://")):
-        raise OptionError(f"'{label}': {option} is not of the form https://host/path", option)
+    if not _is_url(url):
+        message = f"'{label}': {option} is not of the form https://host/path"
+        raise OptionError(message, option, "value")
+
+
+def _is_url(url: str) -> bool:
+    """Whether a request can be sent there; spaces and line ends would be further headers."""
+    try:
+        parts = urlsplit(url)
+        has_host = parts.scheme in ("http", "https") and bool(parts.hostname)
+        return has_host and parts.port != 0 and _NOT_IN_URLS.search(url) is None
+    except ValueError:  # of the port, or of brackets
+        return False

@@ -13,6 +13,7 @@ from eddyline.spark.formats.format_options import (
     PARSERS,
     RECORD_FORMAT,
     RECORDS,
+    is_of_history,
     record_format,
     source_format,
     with_limit,
@@ -73,7 +74,7 @@ def source_of(declared: StreamDef | TableDef, of: Declared) -> DeclaredSource:
     options = {
         k: v
         for k, v in declared.options.items()
-        if k not in OF_SOURCES and not k.startswith(SIDE_PREFIXES)
+        if k not in OF_SOURCES and not k.startswith(SIDE_PREFIXES) and not is_of_history(k)
     }
     record = record_format(options) if format_ in RECORDS else None
     parsing: dict[str, str] = {}

@@ -17,22 +17,30 @@ from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.query import Query
 from eddyline.errors import did_you_mean
 from eddyline.spark.formats.format_options import (
+    GENERATORS,
+    HISTORY,
     OF_SINKS,
     OF_SOURCES,
     ON_FAILURE,
     PARSERS,
     RECORD_FORMAT,
     RECORDS,
+    SEQ,
     SOURCES,
     WAITING_BYTES,
     WITHOUT_NESTED,
     Format,
     OptionError,
+    history_options,
+    is_of_history,
     record_format,
     sink_format,
     source_format,
 )
+from eddyline.spark.formats.option_values import check_sink_values, check_source_values
+from eddyline.spark.history.options import FORMATS, OF_HISTORY, declared_history
 from eddyline.spark.sinks.failure_policy import FailurePolicy
+from eddyline.spark.sinks.sequence import check_seq
 from eddyline.spark.sinks.sinks import SINKS
 from eddyline.spark.sinks.table_modes import wrong_option
 from eddyline.sql.definitions import SIDE_PREFIXES
@@ -44,7 +52,10 @@ Declared = Literal["stream", "table", "changing table"]
 
 #: Options of WITH that the parser has removed before these checks; suggested for misspellings.
 _TAKEN: Final[Mapping[Declared, tuple[str, ...]]] = {
-    "stream": ("rate", "distinct", "ts_unit", "lateness_by"),
+    "stream": (
+        *("rate", "distinct", "ts_unit", "lateness_by"),
+        *("history", "history_path", "history_until", "history_batch_rows"),
+    ),
     "table": ("rows", "distinct", "updates"),
     "changing table": ("rows", "rate", "distinct", "updates", "ts_unit"),
 }
@@ -69,7 +80,7 @@ def require_source(what: str, options: Mapping[str, str]) -> None:
     """
     if "source" in options:
         return
-    own = [o for o in options if not o.startswith(SIDE_PREFIXES)]
+    own = [o for o in options if not o.startswith(SIDE_PREFIXES) and not is_of_history(o)]
     nearest = _nearest("source", own)
     hint = f"; {did_you_mean(nearest, ('source',))}" if nearest else ""
     raise OptionError(
@@ -92,6 +103,8 @@ def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[st
     """
     what = f"{'stream' if of == 'stream' else 'table'} '{name}'"
     own = {k: v for k, v in options.items() if not k.startswith(SIDE_PREFIXES)}
+    check_history(what, own, of)
+    own = {k: v for k, v in own.items() if not is_of_history(k)}
     unsure: list[str] = []
     for prefix in SIDE_PREFIXES:
         if sides := side_options(options, prefix):
@@ -118,7 +131,44 @@ def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[st
     subject = f"{what}: the source '{format_}'"
     suggested = ("source", *_TAKEN[of], *_SIDES)
     _check_options(subject, own, known, OF_SOURCES, suggested, "source")
+    check_source_values(subject, format_, own, streams=of != "table")
     return unsure
+
+
+def check_history(what: str, options: Mapping[str, str], of: Declared) -> None:
+    """Check the options of a history.
+
+    Args:
+        what: the stream or table, for messages. options: of its source and its history.
+
+    Raises:
+        OptionError: one is unknown, missing or wrong, or it is not the history of a stream.
+    """
+    given = next((name for name in options if is_of_history(name)), None)
+    if given is None:
+        return
+    if of != "stream":
+        advice = "the source of a table has its changes with their instants, _ts"
+        raise OptionError(f"{what}: a history is for streams; {advice}", given)
+    own = history_options(options)
+    declared_history(options)
+    own = {k: v for k, v in own.items() if k not in OF_HISTORY}
+    if not own:
+        return  # of a DataFrame
+    format_ = source_format(own)
+    if format_ is None:
+        choices = ", ".join(FORMATS)
+        raise OptionError(f"{what}: '{given}' needs the option 'history': {choices}", given)
+    if format_ not in FORMATS:
+        advice = did_you_mean(format_, FORMATS)
+        raise OptionError(f"{what}: there is no history '{format_}'; {advice}", HISTORY, "value")
+    subject = f"{what}: the history '{format_}'"
+    try:
+        _check_options(subject, own, SOURCES[format_], ("source",), OF_HISTORY, "source")
+        check_source_values(subject, format_, own, streams=False)
+    except OptionError as e:
+        option = HISTORY if e.option in (None, "source") else f"{HISTORY}_{e.option}"
+        raise OptionError(e.message, option, e.part) from None
 
 
 def _with_records(what: str, source: str, known: Format, options: Mapping[str, str]) -> Format:
@@ -155,6 +205,8 @@ def check_columns(definition: StreamDef | TableDef) -> None:
     source = source_format(definition.options)
     if source is None:
         return
+    if isinstance(definition, StreamDef):
+        _check_generated(what, source, definition)
     record = record_format(definition.options) if source in RECORDS else None
     paths, metadata = definition.columns.paths, definition.columns.metadata
     if paths and "json" not in (source, record):
@@ -190,6 +242,17 @@ def check_columns(definition: StreamDef | TableDef) -> None:
                 "source",
                 "value",
             )
+
+
+def _check_generated(what: str, source: str, stream: StreamDef) -> None:
+    """Check the columns of a source that makes its rows itself."""
+    if source not in GENERATORS:
+        return
+    known = GENERATORS[source]
+    for field in stream.supplied:
+        if field.name.lower() not in known:
+            message = f"{what}: the source '{source}' has no column '{field.name}'"
+            raise OptionError(f"{message}; valid: {', '.join(known)}", "source", "value")
 
 
 def _check_metadata(what: str, source: str, name: str, option: str) -> None:
@@ -228,13 +291,15 @@ def check_sink(what: str, options: Mapping[str, str], *, of_query: bool) -> list
         own = (OF_SINKS if of_query else of_side) if known.sharable else ("sink",)
         subject = f"'{what}': the sink '{format_}'"
         _check_options(subject, options, known.options, own, own, "sink")
+        check_sink_values(subject, format_, options)
         known.check(what, options)
     FailurePolicy.of(what, options)
-    shared = options.get("shared", "true")
-    if of_query and shared.lower() not in ("true", "false"):
-        raise OptionError(
-            f"'{what}': shared = '{shared}' is neither 'true' nor 'false'", "shared", "value"
-        )
+    for option in ("shared", SEQ) if of_query else ():
+        value = options.get(option, "true")
+        if value.lower() not in ("true", "false"):
+            raise OptionError(
+                f"'{what}': {option} = '{value}' is neither 'true' nor 'false'", option, "value"
+            )
     return [] if known is not None else _unchecked_format("sink", f"'{what}'", format_)
 
 
@@ -252,6 +317,7 @@ def check_sink_of(query: Query) -> None:
             "select its parts, as in a.b, a[0] or UNNEST(a)"
         )
         raise wrong_option(query, "sink", message)
+    check_seq(query)
     if (known := SINKS.get(format_)) is not None:
         known.check_query(query)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -13,9 +14,10 @@ from eddyline.algebra.plan import Updates
 from eddyline.engine.ingest.sampled import as_options
 from eddyline.engine.ingest.table_changes import INSTANT, OPERATION
 from eddyline.errors import DataError
+from eddyline.spark.formats.format_options import HISTORY
 from eddyline.spark.sources.sources import arrow_fields
 from eddyline.sql.durations import parse_duration
-from eddyline.sql.naming import quoted
+from eddyline.sql.naming import quoted, quoted_text
 from eddyline.types import TIMESTAMP, Schema, sql_type
 
 _CHANGE_COLUMNS: Final = (INSTANT.name, OPERATION.name)
@@ -29,10 +31,12 @@ def create_stream(
     lateness_by: str,
     ts_unit: TimeUnit | None,
     known: DeclaredSizes,
+    history: Mapping[str, str],
 ) -> str:
     """The CREATE STREAM of a streaming DataFrame.
 
     Args:
+        history: the options of its history.
         clauses: lengths of time by the words in front of them (LATENESS ...); None: left out.
 
     Raises:
@@ -48,6 +52,7 @@ def create_stream(
         )
     options = [f"lateness_by = '{lateness_by}'"] if lateness_by != "batch" else []
     options += [] if ts_unit is None else [f"ts_unit = '{ts_unit}'"]
+    options += [f"{quoted(name)} = {quoted_text(value)}" for name, value in history.items()]
     times = "".join(
         f" {words} {parse_duration(length)} MICROSECONDS"
         for words, length in clauses.items()
@@ -57,6 +62,32 @@ def create_stream(
         f"CREATE STREAM {quoted(name)} ({_columns(fields)}) TIMESTAMP BY {quoted(timestamp)}"
         f"{times}{_with(known, *options)}"
     )
+
+
+def history_texts(
+    name: str,
+    history: DataFrame | Mapping[str, str] | None,
+    until: str | datetime | None,
+    batch_rows: int | None,
+) -> dict[str, str]:
+    """The options of a stream's history as those of WITH.
+
+    Raises:
+        DataError: the history is a stream, or there is none for the other options.
+    """
+    if history is None:
+        if until is not None or batch_rows is not None:
+            raise DataError(f"stream '{name}': history_until and history_batch_rows need history")
+        return {}
+    texts = {} if isinstance(history, DataFrame) else dict(history)
+    if isinstance(history, DataFrame) and history.isStreaming:
+        raise DataError(f"stream '{name}': its history is a stream; make it with spark.read")
+    options = {f"{HISTORY}_{k}" if k != "source" else HISTORY: v for k, v in texts.items()}
+    if until is not None:
+        options["history_until"] = until if isinstance(until, str) else until.isoformat()
+    if batch_rows is not None:
+        options["history_batch_rows"] = str(batch_rows)
+    return options
 
 
 def create_table(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.table_changes import is_live
 from eddyline.engine.query import Query
 from eddyline.errors import SqlError, UnsupportedError
-from eddyline.spark.formats.format_options import OptionError
+from eddyline.spark.formats.format_options import OptionError, sink_format
+from eddyline.spark.sinks.places import SinkPlaces
 from eddyline.spark.sources.format_check import (
     Declared,
     check_columns,
@@ -16,10 +18,14 @@ from eddyline.spark.sources.format_check import (
     check_sink_of,
     check_source,
     require_source,
+    side_options,
 )
+from eddyline.sql.definitions import SIDE_PREFIXES
 from eddyline.sql.source import SourceText
 from eddyline.sql.statements import AlterQuery, CreateQuery, CreateStream, CreateTable, Statement
 
+#: Said of a script, or a session, without a query.
+NO_QUERY: Final = "there is no query to run: add one with query() or CREATE QUERY"
 #: Statements with options of sources or sinks.
 WithOptions = CreateStream | CreateTable | CreateQuery
 
@@ -99,6 +105,53 @@ def require_sources(statements: Iterable[Statement], read: Collection[str], text
             require_source(f"{kind} '{definition.name}'", definition.options)
         except OptionError as e:
             raise _placed(e, statement, text) from None
+
+
+def check_places(
+    statements: Iterable[Statement], queries: Mapping[str, Query], read: Collection[str], text: str
+) -> None:
+    """Check that sinks of a script can write where they do, and that its functions have a module.
+
+    Args:
+        statements: of the script. queries: that run, by name. read: names of streams that they
+            read. text: of the script.
+
+    Raises:
+        SqlError: two sinks cannot share a place, or a function is of no module.
+    """
+    places = SinkPlaces()
+    for statement in statements:
+        try:
+            if isinstance(statement, CreateStream) and statement.definition.name in read:
+                _add_sides(places, statement.definition)
+            elif isinstance(statement, CreateQuery) and statement.name in queries:
+                query = queries[statement.name]
+                _require_module(query)
+                places.add(query.name, query.options, query)
+        except OptionError as e:
+            assert isinstance(statement, WithOptions)
+            raise _placed(e, statement, text) from None
+
+
+def _add_sides(places: SinkPlaces, stream: StreamDef) -> None:
+    for prefix in SIDE_PREFIXES:
+        options = side_options(stream.options, prefix)
+        if not options:
+            continue
+        try:
+            places.add(f"{prefix[:-1]}:{stream.name}", options)
+        except OptionError as e:
+            raise OptionError(e.message, f"{prefix}{e.option}", e.part) from None
+
+
+def _require_module(query: Query) -> None:
+    """Check that the function of a sink is named as a script has to name it."""
+    if sink_format(query.options) != "python":
+        return
+    for option, value in query.options.items():
+        if option.lower() == "function" and ":" not in value:
+            message = f"'{query.name}': function = '{value}': in a script it is 'module:name'"
+            raise OptionError(message, option, "value")
 
 
 def unchecked_formats(

@@ -80,6 +80,24 @@ def stream_source(
     return parsed_by_columns(records) or (parsed, None)
 
 
+def history_rows(spark: SparkSession, stream: StreamDef) -> DataFrame:
+    """A static DataFrame of the rows of a stream's history.
+
+    Args:
+        stream: with the options of the history as those of its source.
+
+    Raises:
+        DataError: as for :func:`stream_source`.
+    """
+    what = f"history of stream '{stream.name}'"
+    source = source_of(stream, "table")
+    as_read = _as_read(stream, source.text_format, {**source.options, **source.parsing})
+    given = (spark, spark.read, what, source, stream.supplied, as_read)
+    records = _records(*given)
+    df = _rows(*given) if records is None else records.parsed()
+    return declared_columns(df, stream)
+
+
 def change_source(spark: SparkSession, table: TableDef) -> tuple[DataFrame, Reader | None]:
     """As :func:`stream_source` for the changes of a table: ``_ts``, ``_op`` if the source has it,
     and the table's columns.

@@ -43,6 +43,7 @@ from eddyline.spark.exchange.result_ages import ARRIVED, age_buckets
 from eddyline.spark.exchange.row_files import WrittenFiles
 from eddyline.spark.formats.parquet import Reader
 from eddyline.spark.gc_control import freeze_live_objects
+from eddyline.spark.history.tickets import Packing
 from eddyline.spark.layouts.added_layouts import added_layouts
 from eddyline.spark.layouts.key_splits import split_keys
 from eddyline.spark.partitioning.dealing import Dealer, Dealt
@@ -66,6 +67,25 @@ class Destination(NamedTuple):
     counted: frozenset[int] = frozenset()
 
 
+class TaskPacking(NamedTuple):
+    """How tasks pack the rows of an input; see :func:`packed_batches`."""
+
+    destinations: Sequence[Destination]
+    definition: StreamDef | TableDef
+    keep: float | None
+
+    def packer(self, checkpoint: str, part: int) -> Packer:
+        """In a task: what packs its rows. ``part``: its number."""
+        definition, keep = self.definition, self.keep
+        if isinstance(definition, StreamDef) and definition.lateness_by == "row":
+            keep = 1.0  # lateness depends on all rows before, also dropped ones
+        to = [*self.destinations, *_added(definition.name)]
+        readers = [s for d in to if definition.name in d.layout.inputs for s in d.shards]
+        share = keep_rate(readers, definition.name) if keep is None else keep
+        files = WrittenFiles(checkpoint, batch_number())
+        return Packer(to, definition, share, part, split_keys(), files)
+
+
 def packed_batches(
     df: DataFrame,
     read: Reader | None,
@@ -73,6 +93,7 @@ def packed_batches(
     definition: StreamDef | TableDef,
     keep: float | None = 1.0,
     checkpoint: str = "",
+    seam: int | None = None,
 ) -> DataFrame:
     """The streaming DataFrame of a stream, or of a table's changes, as packed batches.
 
@@ -84,8 +105,9 @@ def packed_batches(
         keep: keep rate: the fraction of rows to pack; the others are counted. None: the rate that
             the shards have decided.
         checkpoint: its path, for files of rows.
+        seam: rows before it, in us, are counted and left out: they are those of a history.
     """
-    pack = task_packer(read, destinations, definition, keep, checkpoint)
+    pack = task_packer(read, destinations, definition, keep, checkpoint, seam=seam)
     return df.mapInArrow(pack, INPUT_SCHEMA)
 
 
@@ -96,31 +118,50 @@ def task_packer(
     keep: float | None,
     checkpoint: str = "",
     clock: Callable[[], int] = batch_time,
+    seam: int | None = None,
 ) -> Reader:
     """What a task of ingest does: rows of the source to packed batches; see ``packed_batches``.
 
     Args:
         clock: called in the task, returns the wall clock of the batch.
     """
-    if isinstance(definition, StreamDef) and definition.lateness_by == "row":
-        keep = 1.0  # lateness depends on all rows before, also dropped ones
+    packing = TaskPacking(destinations, definition, keep)
 
     def pack_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         freeze_live_objects()
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
-        to = [*destinations, *_added(definition.name)]
-        readers = [s for d in to if definition.name in d.layout.inputs for s in d.shards]
-        share = keep_rate(readers, definition.name) if keep is None else keep
-        files = WrittenFiles(checkpoint, batch_number())
-        packer = Packer(to, definition, share, part, split_keys(), files)
+        packer = packing.packer(checkpoint, part)
         now_us = clock()
         for table in _coalesced(batches if read is None else read(batches)):
-            yield from packer.rows(table, now_us)
+            yield from packer.rows(packer.from_seam(table, seam, now_us), now_us)
         yield from packer.clocks()
         yield from packer.frequent_keys()
 
     return pack_partition
+
+
+def history_packing(streams: Mapping[str, TaskPacking], checkpoint: str) -> Packing:
+    """What a task of ingest does with the rows of histories, a stream after the other.
+
+    Args:
+        checkpoint: its path, for files of rows.
+    """
+
+    def pack(
+        name: str, part: int, batches: Iterator[pa.RecordBatch], reached: int | None
+    ) -> Iterator[pa.RecordBatch]:
+        freeze_live_objects()
+        packer = streams[name].packer(checkpoint, part)
+        now_us = batch_time()
+        for table in _coalesced(batches):
+            yield from packer.rows(table, now_us)
+        if reached is not None:
+            packer.reach(reached)
+        yield from packer.clocks()
+        yield from packer.frequent_keys()
+
+    return pack
 
 
 def _added(name: str) -> list[Destination]:
@@ -226,6 +267,31 @@ class Packer:
             others = np.full(table.num_rows, ELSEWHERE, np.int8)
             yield from self._pieces(self._others, self._marked(table, others))
 
+    def from_seam(self, table: pa.Table, seam: int | None, now_us: int) -> pa.Table:
+        """The rows of a live source without those before its seam, which are counted; bad rows
+        stay.
+        """
+        if seam is None:
+            return table
+        own = table.drop_columns([n for n in table.column_names if n == ARRIVED])
+        typed = self._reader.read(own)
+        usable = ~self._reader.surely_bad(typed, now_us) & ~self._reader.in_doubt(typed)
+        covered = usable & (self._reader.times(typed) < seam)
+        if not covered.any():
+            return table
+        n = int(np.count_nonzero(covered))
+        for arrivals in self._arrivals.values():
+            arrivals.rows += n
+            arrivals.covered += n
+        return table.filter(pa.array(~covered))
+
+    def reach(self, us: int) -> None:
+        """Note that no row before this instant follows: the stream is as far as if a row was just
+        before it.
+        """
+        for arrivals in self._arrivals.values():
+            arrivals.add_times(us - 1, us - 1)
+
     def _marked(self, table: pa.Table, roles: Array) -> pa.Table:
         """All rows with their roles, int8[n]; of those of other shards only what determines the
         event time.
@@ -241,7 +307,7 @@ class Packer:
     def clocks(self) -> Iterator[pa.RecordBatch]:
         """After all rows: the clock batches."""
         for shard, arrivals in self._arrivals.items():
-            if arrivals.rows:
+            if arrivals.rows or arrivals.newest is not None:
                 yield self._packed(shard, "clock", 0, arrivals.packed())
 
     def frequent_keys(self) -> Iterator[pa.RecordBatch]:

@@ -62,6 +62,7 @@ class ShardOutput:
         self._outputs = outputs
         self._routes = routes
         self._arrived = {n: arrivals[n].rows if n in arrivals else 0 for n in spec.counts}
+        self._covered = {n: arrivals[n].covered if n in arrivals else 0 for n in spec.counts}
         self._received = received
         self._small_bytes = small_bytes  # what is left of it
         self._large: list[tuple[str, str]] = []
@@ -134,6 +135,7 @@ class ShardOutput:
             "late": _counts(self._late),
             "bad": _counts(self._bad),
             "dropped": self._dropped,
+            "covered": self._covered,
         }
         for what, counts in batch.items():
             total: dict[str, int] = notes.setdefault(what, {})

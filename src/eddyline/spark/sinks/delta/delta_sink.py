@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+import pyarrow as pa
+
 from eddyline.engine.query import Query
 from eddyline.errors import DataError
 from eddyline.extras import extras_named
@@ -13,6 +15,7 @@ from eddyline.spark.sinks.sink_bases import Target
 from eddyline.spark.sinks.table_modes import TableMode, check_mode, wrong_option
 from eddyline.spark.sinks.table_sink import TableSink
 from eddyline.spark.storage.directory import local_path
+from eddyline.types import sql_type
 
 #: Characters that names of columns of a Delta table cannot have.
 _FORBIDDEN: Final = re.compile(r"[ ,;{}()\n\t=]")
@@ -46,7 +49,7 @@ def delta_sink(
     replaces = target.replace_key is not None
     return TableSink(
         target,
-        DeltaSinkTable(target.label, uri, contents, target.schema, key, job, replaces=replaces),
+        DeltaSinkTable(target.label, uri, contents, target.columns, key, job, replaces=replaces),
     )
 
 
@@ -62,10 +65,20 @@ def check_delta_query(query: Query) -> None:
         OptionError: it cannot; or a name is no name of a column of a Delta table.
     """
     check_mode(query, TableMode.of(query.name, query.options))
+    for field in query.schema:
+        if _has_interval(field.type):
+            message = f"Delta has no type for {sql_type(field.type)}, the type of '{field.name}'"
+            raise wrong_option(query, "sink", message)
     for name in query.change_schema.names:
         if not name or _FORBIDDEN.search(name):
             message = f"no column of a Delta table can have the name '{name}': use AS"
             raise wrong_option(query, "sink", message)
+
+
+def _has_interval(type_: pa.DataType) -> bool:
+    if not pa.types.is_nested(type_):
+        return bool(pa.types.is_duration(type_) or pa.types.is_interval(type_))
+    return any(_has_interval(type_.field(i).type) for i in range(type_.num_fields))
 
 
 def _uri(path: str) -> str:

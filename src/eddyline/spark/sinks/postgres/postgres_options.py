@@ -27,6 +27,8 @@ _PART: Final = r'(?:"(?:[^"]|"")+"|[^".\s]+)'
 _TABLE: Final = re.compile(rf"(?:(?P<schema>{_PART})\.)?(?P<table>{_PART})")
 #: PostgreSQL cuts off longer names.
 _MAX_NAME_BYTES: Final = 63
+#: A host of a URL, which may be missing, and its port.
+_PORT_OF_HOST: Final = re.compile(r"(?:\[[^\]]*\]|[^:\s]*)(?::\d*)?")
 _HIDDEN: Final = "***"
 #: A password of a URL, between user and host, and as a parameter.
 _USER_INFO: Final = re.compile(r"^(\w+://[^:/?#@]*):[^/?#]*@")
@@ -71,7 +73,7 @@ class PostgresOptions:
             raise wrong("table", f"table = '{given['table']}' is not a name, or schema.name")
         url = given.get("url", "")
         connection = {own: given[name] for name, own in _PARAMETERS.items() if name in given}
-        if "url" in given and not url.startswith(("postgresql://", "postgres://")):
+        if "url" in given and not _is_url(url):
             raise wrong("url", "url is not of the form postgresql://user@host:port/database")
         if url and connection:
             raise wrong("url", f"set url, or {', '.join(_PARAMETERS)}, not both")
@@ -159,6 +161,15 @@ def public_sql(sql: str, options: Mapping[str, str]) -> str:
             raise DataError(f"write the password in the option {option} without quotes, or as %27")
         sql = sql.replace(value, public)
     return sql
+
+
+def _is_url(url: str) -> bool:
+    """Whether libpq can read a URL; it may name several hosts."""
+    if not url.startswith(("postgresql://", "postgres://")):
+        return False
+    hosts = url.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2]
+    ports = (_PORT_OF_HOST.fullmatch(host) for host in hosts.split(","))
+    return all(port is not None for port in ports)
 
 
 def _unquoted(name: str) -> str:

@@ -61,7 +61,7 @@ def postgres_sink(
             target.label,
             database,
             own,
-            target.schema,
+            target.columns,
             key,
             job,
             session,

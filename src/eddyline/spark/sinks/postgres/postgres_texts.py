@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.engine.execution.bad_rows import BAD_ROWS, json_rows
+from eddyline.spark.sinks.sequence import SEQ_COLUMN
 from eddyline.types import TIMESTAMP
 
 _OPERATION: Final = "_op"
@@ -42,7 +43,7 @@ def as_bad_rows(rows: pa.Table, refused: Mapping[str, pa.ChunkedArray]) -> pa.Ta
     for name, has_nul in refused.items():
         reasons = pc.coalesce(reasons, pc.if_else(has_nul, _REASON.format(name), None))
     found, n = rows.filter(_any(refused)).combine_chunks(), pc.sum(_any(refused)).as_py()
-    of_change = (_OPERATION, _INSTANT, _EXPIRY)
+    of_change = (_OPERATION, _INSTANT, _EXPIRY, SEQ_COLUMN.name)
     columns = (
         (name, column.combine_chunks())
         for name, column in zip(found.column_names, found.columns, strict=True)
