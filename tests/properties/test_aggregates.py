@@ -101,7 +101,7 @@ def _at(extreme: Callable[..., Any], value: str, by: str, nulls: bool) -> Callab
 def _mean(values: list[Decimal]) -> Any:
     with localcontext() as context:
         context.prec = 80
-        return (sum(values) / len(values)).quantize(Decimal("1e-6"), ROUND_HALF_UP)
+        return (sum(values, Decimal(0)) / len(values)).quantize(Decimal("1e-6"), ROUND_HALF_UP)
 
 
 def _exact_sum(values: list[Decimal]) -> Decimal:

@@ -26,7 +26,7 @@ from eddyline.kernels.options import kernel
 from eddyline.kernels.partial_sums import add_sum, with_room, write_sum
 
 #: What is computed of pairs (y, x), as SQL has them.
-COVAR_SAMP, COVAR_POP, CORR, SLOPE, INTERCEPT, R2, SXX, SYY, SXY = range(9)
+COVAR_SAMP, COVAR_POP, CORR, SLOPE, INTERCEPT, R2, SXY = range(7)
 #: Counters of a group: pairs, and pairs with a value that is not finite.
 COUNTERS = 2
 _HEAD = 2 * COUNTERS
@@ -111,10 +111,6 @@ def _value(counters: np.ndarray, limbs: np.ndarray, what: int) -> tuple[float, b
     yx, yx_exponent = difference(y.copy(), x.copy(), limbs[_X:_YX], n, False)
     yy, yy_exponent = difference(y, y, limbs[_YX:_YY], n, True)
     xx, xx_exponent = difference(x, x, limbs[_YY:_XX], n, True)
-    if what == SXX:
-        return math.ldexp(xx / float(n), xx_exponent), True
-    if what == SYY:
-        return math.ldexp(yy / float(n), yy_exponent), True
     if what == SXY:
         return math.ldexp(yx / float(n), yx_exponent), True
     if xx == 0.0 or (what == CORR and yy == 0.0):

@@ -194,8 +194,6 @@ _FUNCTIONS: Final = (
     _of_pairs("regr_slope", "Slope of the line through the pairs by least squares."),
     _of_pairs("regr_intercept", "Where that line meets x = 0."),
     _of_pairs("regr_r2", "The square of the correlation; 1 if y are all equal, NULL if x are."),
-    _of_pairs("regr_sxx", "Sum of the squares of x minus its mean, of the pairs without a NULL."),
-    _of_pairs("regr_syy", "The same of y."),
     _of_pairs("regr_sxy", "Sum of the products of y and x, each minus its mean."),
     _bits("bit_and", "The bits that all integers have."),
     _bits("bit_or", "The bits that an integer has."),

@@ -20,8 +20,10 @@ _ELEMENTS: Final = (
     "there are no functions over the elements of lists: UNNEST(list) AS t (x) in FROM makes rows"
 )
 _JSON: Final = "write json_value(text, '$.field') or text ->> 'field'"
-_QUANTILES: Final = "there are no percentiles: COUNT(*) with GROUP BY a bucket, as in floor(x / 10), gives a "
+_QUANTILES: Final = (
+    "there are no percentiles: COUNT(*) with GROUP BY a bucket, as in floor(x / 10), gives a "
     "histogram"
+)
 _BITS: Final = "there are no operators and functions on bits"
 _CODE: Final = "define it in Python: Engine.function or Session.function"
 

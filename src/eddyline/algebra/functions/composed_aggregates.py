@@ -277,6 +277,21 @@ def _regr_avgy(request: Request, arguments: tuple[Expr, ...]) -> Expr:
     return _pairs(request, arguments).base("avg", arguments[0])
 
 
+@compose(
+    "regr_sxx",
+    "regr_sxx(y, x)",
+    "Sum of the squares of x minus its mean, of the pairs without a NULL.",
+    (2, 2),
+)
+def _regr_sxx(request: Request, arguments: tuple[Expr, ...]) -> Expr:
+    return _pairs(request, arguments).base("regr_sxy", arguments[1], arguments[1])
+
+
+@compose("regr_syy", "regr_syy(y, x)", "The same of y.", (2, 2))
+def _regr_syy(request: Request, arguments: tuple[Expr, ...]) -> Expr:
+    return _pairs(request, arguments).base("regr_sxy", arguments[0], arguments[0])
+
+
 def _by(extreme: str) -> Callable[[Request, tuple[Expr, ...]], Expr]:
     def build(request: Request, arguments: tuple[Expr, ...]) -> Expr:
         value, by = arguments

@@ -54,7 +54,7 @@ class Bits(SlotArrays):
 
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         new, new_valid, old, old_valid = kernels.run_bits(
-            rows, *lanes, self._what, self.count, self.ones, self.reported, self.shown
+            rows, lanes[0], lanes[1], self._what, self.count, self.ones, self.reported, self.shown
         )
         found = numbers_reported(new, new_valid, old, old_valid, pa.int64())
         return Reported(found.new.cast(self._type), found.old.cast(self._type), found.changed)

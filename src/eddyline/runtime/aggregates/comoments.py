@@ -35,8 +35,6 @@ KINDS: Final = {
     "regr_slope": kernels.SLOPE,
     "regr_intercept": kernels.INTERCEPT,
     "regr_r2": kernels.R2,
-    "regr_sxx": kernels.SXX,
-    "regr_syy": kernels.SYY,
     "regr_sxy": kernels.SXY,
 }
 
@@ -84,8 +82,9 @@ class Comoments(_Results):
         return _pairs(values)
 
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
+        valid, y, x = lanes
         new, new_valid, old, old_valid = kernels.run_comoments(
-            rows, *lanes, self._what, self.counters, self.limbs, self.reported, self.shown
+            rows, valid, y, x, self._what, self.counters, self.limbs, self.reported, self.shown
         )
         return numbers_reported(new, new_valid, old, old_valid, pa.float64())
 
@@ -106,8 +105,9 @@ class PartialComoments(_Sums):
         return _pairs(values)
 
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
+        valid, y, x = lanes
         new, new_starts, old, old_starts, changed = kernels.run_partial_comoments(
-            rows, *lanes, self.counters, self.limbs, self.words, self.length
+            rows, valid, y, x, self.counters, self.limbs, self.words, self.length
         )
         return Reported(binary_words(new, new_starts), binary_words(old, old_starts), changed)
 
@@ -133,7 +133,8 @@ class MergedComoments(_Results):
         new, new_valid, old, old_valid = kernels.run_merged_comoments(
             rows,
             self._words,
-            *lanes,
+            lanes[0],
+            lanes[1],
             self._what,
             self.counters,
             self.limbs,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,7 @@ class OfDistinct:
         self._inner = inner
         self._nodes = Nodes(type_)
         self.failure = inner.failure
-        self.dtypes = (np.int64, *inner.dtypes)
+        self.dtypes: Sequence[Any] = (np.int64, *inner.dtypes)
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         assert values is not None

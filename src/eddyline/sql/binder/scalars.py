@@ -287,7 +287,10 @@ class Scalars:
 
     def _clauses_of_aggregate(self, node: exp.Expr) -> Expr:
         """WITHIN GROUP, IGNORE NULLS or RESPECT NULLS behind a call."""
-        if not is_aggregate(read_call(node).call):
+        call = read_call(node).call
+        if not is_aggregate(call):
+            if isinstance(call, exp.Anonymous):
+                functions.find(call.name, self._context.catalog.functions)  # says what is there
             raise self._refusal(node)
         return self._aggregate(node, None)
 
