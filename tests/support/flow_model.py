@@ -21,6 +21,7 @@ from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.join_flow import JoinFlow
 from eddyline.runtime.eddy.members import Member
 from eddyline.runtime.eddy.policies import PolicyName, make_policy
+from eddyline.runtime.graph import run
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Tick
@@ -165,7 +166,7 @@ class Model:
             if mine:
                 stem.add(_ints(r.ts for r in mine), _ints(2 * r.at + 1 for r in mine), columns)
         tick = Tick(self.clock, rows[0].ts)
-        batch = self.flow.run([s.run([], tick) for s in self._scans], tick)
+        batch = run(self.flow, [run(s, [], tick) for s in self._scans], tick)
         assert (np.diff(batch.seq) >= 0).all(), "in the order of events"
         self._get(batch)
         for stem in self.stems.values():

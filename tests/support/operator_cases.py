@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.runtime.batch import Batch, Evaluator, Stored
+from eddyline.runtime.graph import run
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, flatten, unflatten
 from eddyline.runtime.stores.rowstore import RowStore
@@ -108,9 +109,9 @@ class Run:
             self._events += 1
         batches = [i.batch(rows) for i, rows in zip(self.inputs, by_input, strict=True)]
         end = parse_time(clock) if isinstance(clock, str) else clock
-        out = self.operator.run(batches, Tick(end, events[0][0] if events else None))
+        out = run(self.operator, batches, Tick(end, events[0][0] if events else None))
         found = rows_of(out)
-        self.operator.end_chunk(end)
+        self.operator.settle(end)
         return found
 
     def live(self, clock: str) -> list[tuple[Any, ...]]:

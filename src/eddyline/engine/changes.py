@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from eddyline.engine.execution.result_tables import TableChanges
+from eddyline.engine.execution.pieces import TableChanges
 from eddyline.engine.overload.shedding import KeptRows
 from eddyline.engine.query import Query
 

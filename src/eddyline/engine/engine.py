@@ -18,7 +18,7 @@ from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import read_saved
 from eddyline.engine.checkpoint.segments import Segments
 from eddyline.engine.functions import add_function, make_function
-from eddyline.engine.ingest.inputs import Elsewhere
+from eddyline.engine.ingest.intake import Elsewhere
 from eddyline.engine.instants import instant_us
 from eddyline.engine.locking import EngineLock, locked
 from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
@@ -265,7 +265,7 @@ class Engine:
             CatalogError: unknown stream, or static table. DataError: columns are missing or of the
                 wrong type, or the watermark is no instant.
         """
-        elsewhere = Elsewhere(dropped, newest, oldest)
+        elsewhere = Elsewhere(dropped, newest, oldest) if dropped or newest or oldest else None
         return self.parts.feeding.process(inputs, watermark, now, elsewhere)
 
     def stream(

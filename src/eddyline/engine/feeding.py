@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from eddyline.engine.changes import Changes
 from eddyline.engine.execution.budget import Budget
-from eddyline.engine.ingest.inputs import Elsewhere
+from eddyline.engine.ingest.intake import Elsewhere
 from eddyline.engine.instants import checked_instant
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.stateful_parts import StatefulParts
@@ -45,7 +45,7 @@ class Feeding:
         inputs: Rows,
         watermark: int | None,
         now: int | None,
-        elsewhere: Elsewhere,
+        elsewhere: Elsewhere | None,
     ) -> Changes:
         """See :meth:`Engine.process`."""
         _check_watermark(watermark)
@@ -53,7 +53,8 @@ class Feeding:
         if self._parts.shedding.sheddable:
             self._parts.overload.begin_call()
         late, bad = self._parts.inputs.accept(inputs, now)
-        self._parts.inputs.note_elsewhere(elsewhere, now)
+        if elsewhere is not None:
+            self._parts.inputs.note_elsewhere(elsewhere, now)
         progress, budget = self._parts.progress, self._budget()
         for _ in progress.advance(watermark, now_us=now, budget=budget):
             pass

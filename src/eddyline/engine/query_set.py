@@ -15,7 +15,7 @@ from eddyline.algebra.reads import streams_read
 from eddyline.engine.execution.bad_rows import bad_rows
 from eddyline.engine.execution.execution import Execution
 from eddyline.engine.execution.parameterized import ParameterizedSubscription
-from eddyline.engine.execution.result_tables import ResultTable, TableChanges
+from eddyline.engine.execution.pieces import TableChanges
 from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.placement.placements import Placements
@@ -29,7 +29,7 @@ from eddyline.physical.flows import Sharing
 from eddyline.physical.node_planner import StemOf
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.graph import Ran, in_order
-from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.stores.stem import Stem
 from eddyline.sharing.signature import decompose
 from eddyline.sql.catalog import Names
@@ -48,7 +48,8 @@ class QuerySet:
     Attributes:
         queries: those that run, by name. execution: their operators. placements: how they run.
         aside: those that are set aside, by name. on_set_aside: called with each.
-        workload: their expected cost.
+        workload: their expected cost. parameterized: those with an instance per row of a table.
+        reoptimizer: proposes other placements.
         set_aside_after: number of bad rows without a result after which a query is set aside;
             None: never.
     """
@@ -65,11 +66,11 @@ class QuerySet:
     ) -> None:
         self.queries: Names[Query] = Names()
         self.execution = Execution(stem_of, strategy, sharing, groups)
-        self._reoptimizer = Reoptimizer(self.execution, planning)
+        self.reoptimizer = Reoptimizer(self.execution, planning)
         self.placements = Placements(
-            self.queries, self.execution, self._reoptimizer, strategy, sharing
+            self.queries, self.execution, self.reoptimizer, strategy, sharing
         )
-        self.workload = Workload(self.queries, self.placements, self._reoptimizer)
+        self.workload = Workload(self.queries, self.placements, self.reoptimizer)
         self._explained = planning.explained
         self.aside: Names[Query] = Names()
         self.on_set_aside: Callable[[Query], None] = _nothing
@@ -77,7 +78,7 @@ class QuerySet:
         self._rows_in = rows_in
         self.set_aside_after: int | None = None
         self._groups = groups
-        self._parameterized: dict[str, ParameterizedSubscription] = {}
+        self.parameterized: dict[str, ParameterizedSubscription] = {}
         self._with_bad: dict[str, Query] = {}  # those with bad rows to be fetched
         self._everyone: dict[str, Query] | None = None  # None: not listed since the last change
 
@@ -134,7 +135,7 @@ class QuerySet:
     def _remove(self, name: str) -> Query:
         query = self.queries.pop(name)
         self._groups.drop_reader(query.reads)
-        self._parameterized.pop(query.name, None)
+        self.parameterized.pop(query.name, None)
         self.placements.stop(query)
         return query
 
@@ -177,7 +178,7 @@ class QuerySet:
         assert found is not None, "it is such a query"
         self.placements.start_parameterized(query, *found, table, updates)
         assert isinstance(query.subscription, ParameterizedSubscription), "just added"
-        self._parameterized[query.name] = query.subscription
+        self.parameterized[query.name] = query.subscription
 
     def restart(self, group: StreamGroup, between: Callable[[], None]) -> None:
         """Start the queries of a group again, with empty windows.
@@ -186,7 +187,7 @@ class QuerySet:
             between: called when none of them runs.
         """
         queries = self.of(group)
-        instances = {q.name: self._parameterized.pop(q.name, None) for q in queries}
+        instances = {q.name: self.parameterized.pop(q.name, None) for q in queries}
         for query in queries:
             self.placements.stop(query)
         between()
@@ -199,47 +200,33 @@ class QuerySet:
 
     def follow(self, clock: int) -> None:
         """Apply the chunk's changes of tables to the instances of parameterized queries."""
-        for subscription in self._parameterized.values():
+        for subscription in self.parameterized.values():
             if subscription.shared.flow.waiting and subscription.changes_at(clock):
                 self.finish()  # queued rows have results for the instances before the change
             subscription.follow(clock)
 
     def sync(self) -> None:
         """Have instances for the rows of tables, which have been restored."""
-        for name, subscription in self._parameterized.items():
+        for name, subscription in self.parameterized.items():
             subscription.sync(self.execution.group_of(self.queries[name]).clock)
 
     # -- rows --------------------------------------------------------------------------------------
-
-    def begin(self, group: StreamGroup, instant: int) -> None:
-        """Set the first instant of a group of streams."""
-        for table in self._tables_of(group):
-            table.begin(instant)
 
     def resume(self, group: StreamGroup) -> None:
         """Continue a group of streams from a checkpoint: its first changes have been reported."""
         for query in self.of(group):
             self.execution.pending.discard(query.name)
-        for table in self._tables_of(group):
-            table.resume()
-
-    def _tables_of(self, group: StreamGroup) -> dict[ResultTable, None]:
-        subscriptions = (q.subscription for q in self.of(group))
-        return dict.fromkeys(s.table for s in subscriptions if s is not None)
+            query.running.table.resume()
 
     def of(self, group: StreamGroup) -> list[Query]:
         """The queries that follow a group's clock."""
         return [q for q in self.queries.values() if self.execution.group_of(q) is group]
 
-    def run(self, tick: Tick, group: StreamGroup, *, arrived: float, paced: bool = False) -> None:
-        """One chunk through the operators of a group; see ``Execution.run``."""
-        self._take_in(self.execution.run(tick, group, arrived=arrived, paced=paced))
-
     def serve(self) -> None:
         """Process some of the queued rows."""
-        self._take_in(self.execution.serve())
+        self.take_in(self.execution.serve())
 
-    def _take_in(self, ran: Ran) -> None:
+    def take_in(self, ran: Ran) -> None:
         """Keep the bad rows of a chunk, and set queries aside whose operators raised an error."""
         if ran.failures:
             for name, failures in self.execution.failures(ran).items():
@@ -265,9 +252,8 @@ class QuerySet:
 
     def adapt(self) -> None:
         """After a chunk: carry out what the re-optimizer proposes."""
-        if self._reoptimizer.by_cost or self._reoptimizer.by_fan_outs:
-            for query, placement in self._reoptimizer.proposals():
-                self.placements.change(query, placement)
+        for query, placement in self.reoptimizer.proposals():
+            self.placements.change(query, placement)
 
     def finish(self) -> None:
         """Process all queued rows."""

@@ -53,23 +53,24 @@ class Failure:
         return replace(self.take(places), bits=bits)
 
 
-_collected: ContextVar[list[Failure] | None] = ContextVar("row failures", default=None)
+#: Where failures are reported to; None: they are discarded.
+collected: Final[ContextVar[list[Failure] | None]] = ContextVar("row failures", default=None)
 
 
 @contextmanager
 def collecting() -> Iterator[list[Failure]]:
     """Collect the failures that are reported inside; outside of any, they are discarded."""
     found: list[Failure] = []
-    token = _collected.set(found)
+    token = collected.set(found)
     try:
         yield found
     finally:
-        _collected.reset(token)
+        collected.reset(token)
 
 
 def report(failure: Failure) -> None:
     """Report rows for which an expression has no value."""
-    found = _collected.get()
+    found = collected.get()
     if found is not None and failure.rows.size:
         found.append(failure)
 

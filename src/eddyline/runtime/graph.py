@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.failures import Failure, collecting
+from eddyline.runtime.failures import Failure, collected
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.scan import Scan
 
@@ -19,6 +20,9 @@ class End(Protocol):
     def names(self) -> set[str]:
         """The names of the queries."""
 
+    def begin(self, since: int) -> None:
+        """Set the first instant of the group of streams."""
+
     def collect(self, batch: Batch, arrived: float) -> None:
         """Take one chunk's results; ``arrived``: as of ``Graph.run``."""
 
@@ -29,6 +33,19 @@ class _Node:
     operator: Operator
     number: int  # in the order of running
     uses: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The operators that the rows of some streams go through.
+
+    Attributes:
+        operators: inputs first. ends: of each. settling: those that do something in ``settle``.
+    """
+
+    operators: dict[Operator, None]
+    ends: tuple[tuple[End, ...], ...]
+    settling: tuple[Operator, ...]
 
 
 @dataclass(slots=True)
@@ -49,6 +66,9 @@ class Graph:
 
     An operator is found again by its key (its logical plan), so equal sub-plans of different
     queries run once; it is removed with its last consumer. Results leave the graph through ends.
+
+    Attributes:
+        version: grows when operators or ends change.
     """
 
     def __init__(self) -> None:
@@ -57,7 +77,7 @@ class Graph:
         self._before_closing: dict[Operator, Callable[[], None]] = {}
         self._with_more: set[Operator] = set()
         self._ends: dict[Operator, list[End]] = {}
-        self._without: dict[frozenset[str], dict[Operator, None]] = {}  # until operators change
+        self.version = 0
         self._made = 0
 
     def __iter__(self) -> Iterator[Operator]:
@@ -74,7 +94,7 @@ class Graph:
             node = _Node(key, operator, self._made)
             self._nodes[key] = node
             self._by_operator[operator] = node
-            self._without.clear()
+            self.version += 1
             for source in operator.inputs:
                 self._by_operator[source].uses += 1
         return self._nodes[key].operator
@@ -86,10 +106,12 @@ class Graph:
     def add_end(self, operator: Operator, end: End) -> None:
         """Pass the output of an operator to an end, from the next chunk on."""
         self._ends.setdefault(operator, []).append(end)
+        self.version += 1
 
     def remove_end(self, operator: Operator, end: End) -> None:
         """Undo ``add_end``."""
         self._ends[operator].remove(end)
+        self.version += 1
 
     def use(self, operator: Operator) -> None:
         """Count one more query that reads this operator."""
@@ -103,7 +125,7 @@ class Graph:
             return
         self._before_closing.pop(operator, _nothing)()
         operator.close()
-        self._without.clear()
+        self.version += 1
         del self._nodes[node.key], self._by_operator[operator]
         self._ends.pop(operator, None)
         for source in operator.inputs:
@@ -121,7 +143,7 @@ class Graph:
         """Let an operator that is there already run after these, too; it is not below them."""
         node = self._by_operator[operator]
         operator.inputs += tuple(inputs)
-        self._without.clear()
+        self.version += 1
         for source in inputs:
             self._by_operator[source].uses += 1
         if any(self._by_operator[source].number > node.number for source in inputs):
@@ -138,49 +160,54 @@ class Graph:
             left.remove(source)  # the last one: the first inputs keep their places
             self.release(source)
         operator.inputs = tuple(reversed(left))
-        self._without.clear()
+        self.version += 1
 
     def has_more(self, operator: Operator) -> None:
         """Mark an operator that has more output for those primed next."""
         self._with_more.add(operator)
 
-    def without(self, sources: frozenset[str]) -> dict[Operator, None]:
-        """The operators that have nothing to do with these streams and tables, in order."""
-        if sources in self._without:
-            return self._without[sources]
+    def chain(self, sources: frozenset[str]) -> Chain:
+        """The operators that have nothing to do with these streams and tables, as of now."""
         found: dict[Operator, None] = {}
         for operator in self:
             outside = isinstance(operator, Scan) and operator.stem.name in sources
             if not outside and all(i in found for i in operator.inputs):
                 found[operator] = None
-        self._without[sources] = found
-        return found
+        return Chain(
+            found,
+            tuple(tuple(self._ends.get(o, ())) for o in found),
+            tuple(o for o in found if type(o).settle is not Operator.settle),
+        )
 
-    def run(self, tick: Tick, operators: Iterable[Operator], *, arrived: float) -> Ran:
-        """Run one chunk through some operators, with all below them, into their ends. If one raises
-        an error, it and those above it have no output; the others run.
+    def run(self, tick: Tick, chain: Chain, *, arrived: float) -> Ran:
+        """Run one chunk through operators into their ends. If one raises an error, it and those
+        above it have no output; the others run.
 
         Args:
             arrived: when the chunk's rows could be processed (``time.perf_counter``).
         """
         ran = Ran()
         out: dict[Operator, Batch] = {}
-        with collecting() as found:
-            for operator in operators:
-                if not all(i in out for i in operator.inputs):
+        found: list[Failure] = []
+        token = collected.set(found)
+        try:
+            for operator, ends in zip(chain.operators, chain.ends, strict=True):
+                if ran.broken and not all(i in out for i in operator.inputs):
                     continue
-                before = len(found)
                 try:
-                    batch = operator.run([out[i] for i in operator.inputs], tick)
-                    for end in self._ends.get(operator, ()):
+                    batch = run(operator, [out[i] for i in operator.inputs], tick)
+                    for end in ends:
                         end.collect(batch, arrived)
                     out[operator] = batch
                 except MemoryError:
                     raise
                 except Exception as error:
                     ran.broken[operator] = error
-                if len(found) > before:
-                    ran.failures += [(operator, failure) for failure in found[before:]]
+                if found:
+                    ran.failures += [(operator, failure) for failure in found]
+                    found.clear()
+        finally:
+            collected.reset(token)
         return ran
 
     def readers(self, operators: Iterable[Operator]) -> set[str]:
@@ -196,13 +223,11 @@ class Graph:
                 above.add(operator)
         return above
 
-    def settle(
-        self, clock: int, operators: Iterable[Operator], broken: Container[Operator] = ()
-    ) -> None:
-        """End the chunk, for some operators but those that are broken."""
-        for operator in operators:
+    def settle(self, clock: int, chain: Chain, broken: Container[Operator] = ()) -> None:
+        """End the chunk, for operators that are not broken."""
+        for operator in chain.settling:
             if operator not in broken:
-                operator.end_chunk(clock)
+                settle(operator, clock)
 
     def prime(self, known: set[Operator], clock: int) -> dict[Operator, Batch]:
         """Bring operators that are not ``known`` up to date with what their inputs still hold.
@@ -217,13 +242,13 @@ class Graph:
             if operator in known:
                 if operator in awake:
                     inputs = [more[i] if i in more else out[i] for i in operator.inputs]
-                    more[operator] = operator.run(inputs, tick)
+                    more[operator] = run(operator, inputs, tick)
                 continue
             if not operator.inputs:
                 out[operator] = operator.live(clock)
                 continue
             inputs = [out[i] if i in out else i.live(clock) for i in operator.inputs]
-            out[operator] = operator.prime(inputs, tick)
+            out[operator] = run(operator, inputs, tick, begins=True)
         self._with_more.clear()
         return out
 
@@ -237,6 +262,28 @@ class Graph:
             if node.uses == 0 and node.key in self._nodes:
                 node.uses = 1
                 self.release(node.operator)
+
+
+def run(operator: Operator, batches: Sequence[Batch], tick: Tick, *, begins: bool = False) -> Batch:
+    """``process`` of an operator, or ``begin``, counted."""
+    work = operator.begin if begins else operator.process
+    started = time.thread_time()
+    out = work(batches, tick)
+    operator.seconds += time.thread_time() - started
+    operator.clock = tick.clock
+    if operator.since is None:
+        operator.since = tick.first_row
+    for batch in batches:
+        operator.rows_in += batch.ts.size
+    operator.rows_out += out.ts.size
+    return out
+
+
+def settle(operator: Operator, clock: int) -> None:
+    """``settle`` of an operator, counted."""
+    started = time.thread_time()
+    operator.settle(clock)
+    operator.settling_seconds += time.thread_time() - started
 
 
 def _nothing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -25,13 +26,25 @@ def change_schema(schema: Schema) -> pa.Schema:
     return pa.schema([*CHANGE_COLUMNS, *arrow_schema(schema)])
 
 
-def to_changes(
-    batch: Batch, schema: pa.Schema, columns: Sequence[pa.Array] | None = None
-) -> pa.Table:
-    """The changes as an Arrow table of ``change_schema``; ``columns`` if not those of the batch."""
-    payload = batch.columns() if columns is None else columns
-    arrays = [_signs(batch.sign), instants(batch.ts), instants(batch.exp), *payload]
-    return pa.Table.from_arrays(arrays, schema=schema)
+@dataclass(frozen=True, slots=True)
+class ChangeColumns:
+    """What a table of changes is made of.
+
+    Attributes:
+        sign, ts, exp: of the n changes, as in a batch. columns: the select list.
+        schema: as of ``change_schema``.
+    """
+
+    sign: Array
+    ts: Array
+    exp: Array
+    columns: Sequence[pa.Array]
+    schema: pa.Schema
+
+    def table(self) -> pa.Table:
+        """The changes as an Arrow table."""
+        arrays = [_signs(self.sign), instants(self.ts), instants(self.exp), *self.columns]
+        return pa.Table.from_arrays(arrays, schema=self.schema)
 
 
 def select_list(
@@ -48,6 +61,8 @@ def select_list(
     Returns:
         The batch; its recipients do not get the rows that failed. And the columns.
     """
+    if all(isinstance(o, int) for o in outputs):
+        return batch, [batch.column(o) for o in outputs if isinstance(o, int)]
     with collecting() as failures:
         columns = [batch.column(o) if isinstance(o, int) else o(batch) for o in outputs]
     if not failures:

@@ -142,6 +142,6 @@ class EngineCheckpoint:
         for operator in self._parts.queries.operators():
             place = places.get(operator, "")  # probed inputs have no state of their own
             operator.restore(nested(nested(state, "operators"), place))
-        for group in inputs.groups:
-            for operator in self._parts.queries.execution.operators_of(group):
+        for group in inputs.groups.all:
+            for operator in self._parts.queries.execution.chain_of(group).operators:
                 operator.clock = group.clock

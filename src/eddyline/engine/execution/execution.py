@@ -33,7 +33,7 @@ from eddyline.physical.state_forms import planner
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.failures import Failure, collecting
-from eddyline.runtime.graph import Graph, Ran, in_order
+from eddyline.runtime.graph import Chain, Graph, Ran, in_order
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.stores.stem import Stem
 from eddyline.runtime.window_join.joined_work import JoinedWork
@@ -58,6 +58,8 @@ class Execution:
         self.pending = Pending()
         self.scheduled_work = JoinedWork()
         self._groups = groups
+        self._chains: dict[StreamGroup, Chain] = {}
+        self._chained = (0, 0)  # the versions of the operators and of the groups that they are of
         self._stem_of = stem_of
         self.plan_by(strategy, sharing)
 
@@ -183,7 +185,7 @@ class Execution:
         if report:
             batch = primed[operator] if operator in primed else operator.live(group.clock)
             table.collect(batch, None)
-        self.graph.settle(group.clock, self.operators_of(group))
+        self.graph.settle(group.clock, self.chain_of(group))
         return TreeSubscription(operator, table)
 
     def _join_flow(self, query: Query, placement: FlowPlacement) -> FlowSubscription:
@@ -235,7 +237,7 @@ class Execution:
                 raise
             group = self.group_of(query)
             self.graph.prime(known, group.clock)
-            self.graph.settle(group.clock, self.operators_of(group))
+            self.graph.settle(group.clock, self.chain_of(group))
             self.flows[key] = SharedFlow(signature, flow, self.pending)
             self.graph.add_end(flow, self.flows[key])
         self.graph.use(self.flows[key].flow)
@@ -247,9 +249,21 @@ class Execution:
         """The group of streams whose clock a query follows."""
         return self._groups.of(query.reads)
 
-    def operators_of(self, group: StreamGroup) -> dict[Operator, None]:
-        """The operators of a group's queries, inputs first."""
-        return self.graph.without(self._groups.outside(group))
+    def chain_of(self, group: StreamGroup) -> Chain:
+        """The operators of a group's queries; decided when operators or groups change."""
+        versions = self.graph.version, self._groups.version
+        if versions != self._chained:
+            self._chains, self._chained = {}, versions
+        if group not in self._chains:
+            others = (g.members for g in self._groups.all if g is not group)
+            self._chains[group] = self.graph.chain(frozenset().union(*others))
+        return self._chains[group]
+
+    def begin(self, group: StreamGroup, instant: int) -> None:
+        """Set the first instant of a group of streams."""
+        for ends in self.chain_of(group).ends:
+            for end in ends:
+                end.begin(instant)
 
     def run(self, tick: Tick, group: StreamGroup, *, arrived: float, paced: bool = False) -> Ran:
         """Run one chunk of a group's rows through the operators of its queries.
@@ -258,13 +272,13 @@ class Execution:
             arrived: when its rows could be processed (``time.perf_counter``).
             paced: queue rows where windows of one join differ; see ``serve``.
         """
-        operators = self.operators_of(group)
+        chain = self.chain_of(group)
         for shared in self.flows.values():
-            if shared.flow in operators:
+            if shared.flow in chain.operators:
                 shared.pace(paced=paced, arrived=arrived)
-        ran = self.graph.run(tick, operators, arrived=arrived)
+        ran = self.graph.run(tick, chain, arrived=arrived)
         group.clock = tick.clock
-        self.graph.settle(tick.clock, operators, ran.broken)
+        self.graph.settle(tick.clock, chain, ran.broken)
         return ran
 
     def failures(self, ran: Ran) -> dict[str, list[Failure]]:
@@ -299,7 +313,7 @@ class Execution:
     def waiting_rows(self, group: StreamGroup) -> int:
         """Number of rows of a group that are queued in joins."""
         waiting = [shared.flow for shared in self.flows.values() if shared.flow.waiting]
-        operators = self.operators_of(group) if waiting else {}
+        operators = self.chain_of(group).operators if waiting else {}
         return sum(flow.queued_rows for flow in waiting if flow in operators)
 
     @property

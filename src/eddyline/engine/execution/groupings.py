@@ -6,8 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.expressions import ColumnRef
-from eddyline.engine.execution.result_tables import Pending, ResultTable
-from eddyline.engine.query_metrics import QueryMetrics
+from eddyline.engine.execution.result_tables import Pending, ResultTable, Tally
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.output import CHANGE_COLUMNS
@@ -26,14 +25,14 @@ class Grouping(ResultTable):
         self,
         schema: pa.Schema,
         pending: Pending,
-        metrics: QueryMetrics,
+        tally: Tally,
         operator: PerQuery,
         *,
         replaces: bool,
     ) -> None:
         types = enumerate(schema.types[len(CHANGE_COLUMNS) :], start=1)  # behind the number
         columns = [ColumnRef(type_, i, f"c{i}") for i, type_ in types]
-        super().__init__(schema, pending, metrics, columns, replaces=replaces)
+        super().__init__(schema, pending, tally, columns, replaces=replaces)
         self.operator = operator
 
     def collect(self, batch: Batch, arrived: float | Array | None) -> None:

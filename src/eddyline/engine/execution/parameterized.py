@@ -44,7 +44,7 @@ class ParameterizedTable(ResultTable):
         self, name: str, shared: SharedFlow, part: Part, schema: pa.Schema, rows: Stem
     ) -> None:
         outputs = with_row(part.outputs, len(shared.signature.schema))
-        super().__init__(schema, shared.pending, shared.metrics, outputs, owner=name)
+        super().__init__(schema, shared.pending, shared.tally, outputs, owner=name)
         self.row_ids = np.zeros(64, np.int64)
         self._rows = rows
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from eddyline.engine.execution.budget import Budget
 from eddyline.engine.ingest.inputs import Inputs
-from eddyline.engine.ingest.watermarks import StreamGroup, slowest, watermark_of
+from eddyline.engine.ingest.watermarks import StreamGroup, slowest
 from eddyline.engine.instants import shown
 from eddyline.engine.query import Query
 from eddyline.engine.query_set import QuerySet
@@ -32,6 +32,7 @@ class Progress:
         self._inputs = inputs
         self._groups = inputs.groups
         self._queries = queries
+        self._execution = queries.execution
         self._wall_clock = wall_clock
         self.chunk_rows = 1
 
@@ -47,7 +48,7 @@ class Progress:
 
     def _of_queries(self) -> list[StreamGroup]:
         """The groups with streams that queries read; without any, the group that is furthest."""
-        return self._groups.with_readers() or [self._groups.of(())]
+        return self._groups.with_readers or [self._groups.of(())]
 
     def advance(
         self,
@@ -72,7 +73,7 @@ class Progress:
 
     def serve(self, budget: Budget) -> None:
         """Serve queued rows while the budget is left. The others wait."""
-        while self._queries.execution.waiting and budget.is_left:
+        while self._execution.waiting and budget.is_left:
             self._queries.serve()
 
     def bring_together(self, names: Iterable[str]) -> None:
@@ -91,7 +92,7 @@ class Progress:
         merged = self._groups.merge(groups)
         if merged.began is not None:
             self._inputs.begin(merged)
-            self._queries.begin(merged, merged.clock)
+            self._execution.begin(merged, merged.clock)
             if begins:
                 self._run(Tick(merged.clock, first_row=merged.clock), merged, time.perf_counter())
 
@@ -109,7 +110,7 @@ class Progress:
         Raises:
             CatalogError: there is no such stream or changing table.
         """
-        members = [name for group in self._groups for name in group.members]
+        members = [name for group in self._groups.all for name in group.members]
         for name in inputs:
             if name not in members:
                 raise CatalogError(
@@ -144,16 +145,14 @@ class Progress:
 
     def _targets(self, watermark: int | None, now_us: int) -> dict[StreamGroup, int]:
         """The watermark that each group is to be advanced to."""
-        for group in self._groups:
-            self._inputs.await_rows(group, now_us)
-        bounds = {group: self._inputs.bounds(group, now_us) for group in self._groups}
-        if watermark is not None:
-            return dict.fromkeys(sorted(bounds, key=lambda g: not bounds[g]), watermark)
-        own = {group: watermark_of(of, now_us) for group, of in bounds.items() if of}
-        # groups of tables only follow the groups that queries read, or else all streams
-        read = [max(own[group], group.watermark) for group in self._groups.with_readers()]
-        least = min(read) if read else max(own.values(), default=BEGINNING)
-        return own | dict.fromkeys((g for g in bounds if g not in own), least)
+        groups = self._groups.all
+        own = {g: self._inputs.watermark(g, now_us) for g in groups if g.leading}
+        if len(own) < len(groups):  # groups of tables only: they come last
+            # they follow the groups that queries read, or else all streams
+            read = [max(own[g], g.watermark) for g in self._groups.with_readers]
+            least = min(read) if read else max(own.values(), default=BEGINNING)
+            own |= dict.fromkeys((g for g in groups if g not in own), least)
+        return own if watermark is None else dict.fromkeys(own, watermark)
 
     def _advance(
         self,
@@ -164,15 +163,16 @@ class Progress:
         budget: Budget | None = None,
     ) -> Iterator[None]:
         arrived, paced = time.perf_counter(), budget is not None
-        execution = self._queries.execution
+        execution = self._execution
         group.watermark = watermark = max(watermark, group.watermark)
-        since = self._since(group)
-        if since <= min(watermark, self._inputs.first_held(group)):
-            self._run(Tick(since, first_row=since), group, arrived, paced=paced)
+        if group.began is None:
+            since = self._since(group)
+            if since <= min(watermark, self._inputs.first_held(group)):
+                self._run(Tick(since, first_row=since), group, arrived, paced=paced)
         for tick in self._inputs.fill(group, watermark, self.chunk_rows):
             self._run(tick, group, arrived, paced=paced)
             yield
-            while execution.waiting and not execution.wants_rows:
+            while execution.flows and execution.waiting and not execution.wants_rows:
                 if budget is None or not budget.is_left:
                     break
                 self._queries.serve()
@@ -184,15 +184,12 @@ class Progress:
     def _since(self, group: StreamGroup) -> int:
         """When a group begins for another reason than its rows: one whose rows other engines have
         as well, with the first of these; one of tables only with the groups that it follows.
-        FOREVER if it has begun already.
         """
-        if group.began is not None:
-            return FOREVER
-        if self._groups.leading(group):
+        if group.leading:
             return group.oldest
         if not self._queries.of(group):
             return FOREVER
-        leaders = self._groups.with_readers() or list(self._groups)
+        leaders = self._groups.with_readers or self._groups.all
         return min((g.began for g in leaders if g.began is not None), default=FOREVER)
 
     def _run(
@@ -209,11 +206,16 @@ class Progress:
                 return  # the watermark depends on how rows are cut into batches
             group.began = tick.clock if tick.first_row is None else tick.first_row
             self._inputs.begin(group)
-            self._queries.begin(group, group.began)
-        self._queries.follow(tick.clock)
-        self._queries.run(tick, group, arrived=arrived, paced=paced)
+            self._execution.begin(group, group.began)
+        queries = self._queries
+        if queries.parameterized:
+            queries.follow(tick.clock)
+        ran = self._execution.run(tick, group, arrived=arrived, paced=paced)
+        if ran.failures or ran.broken:
+            queries.take_in(ran)
         self._inputs.purge(group)
-        self._queries.adapt()
+        if queries.reoptimizer.by_cost or queries.reoptimizer.by_fan_outs:
+            queries.adapt()
 
     # -- statistics and checkpoints ----------------------------------------------------------------
 
@@ -223,7 +225,7 @@ class Progress:
         number of rows that wait in scheduled joins.
         """
         found = []
-        for group in self._groups:
+        for group in self._groups.all:
             bounds = self._inputs.bounds(group, now_us)
             holder = slowest(bounds)
             found.append(
@@ -234,7 +236,7 @@ class Progress:
                     "newest": {b.stream: self._inputs.newest_of(b.stream) for b in bounds},
                     "held": self._inputs.held(group),
                     "held_bytes": self._inputs.held_bytes(group),
-                    "waiting": self._queries.execution.waiting_rows(group),
+                    "waiting": self._execution.waiting_rows(group),
                     "held_by": None if holder is None else holder.stream,
                 }
             )
@@ -242,7 +244,7 @@ class Progress:
 
     def lines(self, query: Query) -> list[str]:
         """Lines of EXPLAIN about rows that wait for the watermark; none if there are none."""
-        group = self._queries.execution.group_of(query)
+        group = self._execution.group_of(query)
         waiting = self._inputs.held(group)
         holder = slowest(self._inputs.bounds(group, self._wall_clock()))
         if not waiting or holder is None:
@@ -267,13 +269,13 @@ class Progress:
                 "oldest": g.oldest,
                 "read_elsewhere": sorted(self._groups.read_elsewhere.intersection(g.members)),
             }
-            for g in self._groups
+            for g in self._groups.all
         ]
 
     def resume(self, saved: Iterable[dict[str, Any]]) -> None:
         """Continue from what ``saved`` returned."""
         for of in saved:
-            groups = self._groups.among(of["members"]) or list(self._groups)
+            groups = self._groups.among(of["members"]) or self._groups.all
             group = self._groups.merge(groups)
             group.watermark, group.clock, group.began = of["watermark"], of["clock"], of["began"]
             group.oldest = of.get("oldest", FOREVER)

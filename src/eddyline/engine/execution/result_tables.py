@@ -7,165 +7,29 @@ recipients. A query that runs as a tree or is parameterized owns its table.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.expressions import Expr
+from eddyline.engine.execution.pieces import EXP, Piece, TableChanges
 from eddyline.engine.query_metrics import QueryMetrics
 from eddyline.physical.flows import output_of
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.output import (
+    ChangeColumns,
     concat_changes,
-    instants,
     select_list,
-    to_changes,
     without_replaced,
 )
-from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array
 from eddyline.types import BEGINNING
 
-#: The number of ``_exp`` among the columns of changes.
-_EXP = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """The results of one chunk.
-
-    Attributes:
-        results: n rows of changes, each result once.
-        recipients: the queries that get each, with their own ``_exp``; None: the table's owner gets
-            all results as they are.
-    """
-
-    results: pa.Table
-    recipients: Recipients | None
-
-    def of(self, number: int) -> pa.Table:
-        """The changes of one query."""
-        if self.recipients is None:
-            return self.results
-        if number >= self.recipients.width:
-            return self.results.slice(0, 0)
-        return self._changes(*self.recipients.of(number))
-
-    def of_all(self) -> pa.Table:
-        """The changes of all queries, in order."""
-        if self.recipients is None:
-            return self.results
-        return self.cut(self.recipients, np.argsort(self.recipients.rows, kind="stable"))
-
-    def cut(self, recipients: Recipients, which: Array) -> pa.Table:
-        """The changes with these numbers among those of all queries, listed query by query."""
-        return self._changes(recipients.rows[which], recipients.exp[which])
-
-    def _changes(self, rows: Array, exp: Array) -> pa.Table:
-        changes = self.results.take(pa.array(rows))
-        return changes.set_column(_EXP, changes.field(_EXP), instants(exp))
-
-    def counts(self) -> Array:
-        """int64[width]: number of changes per query."""
-        if self.recipients is None:
-            return np.array([self.results.num_rows])
-        return self.recipients.counts()
-
-
-@dataclass(frozen=True)
-class TableChanges:
-    """The changes in a result table.
-
-    Attributes:
-        schema: of the changes. pieces: one per chunk. numbers: query name -> its number.
-        owner: the query that gets all changes; None: each recipient is a query in ``numbers``.
-    """
-
-    schema: pa.Schema
-    pieces: Sequence[Piece]
-    numbers: Mapping[str, int]
-    owner: str | None
-
-    def __contains__(self, name: str) -> bool:
-        return name == self.owner or name in self.numbers
-
-    def of(self, name: str) -> pa.Table:
-        """The changes of one query."""
-        if name == self.owner:
-            parts = [p.of_all() for p in self.pieces]
-        else:
-            parts = [p.of(self.numbers[name]) for p in self.pieces]
-        return concat_changes(parts, self.schema)
-
-    def active(self) -> Iterator[str]:
-        """The names of the queries that have changes."""
-        if self.owner is not None:
-            return iter((self.owner,) if self.pieces else ())
-        counts = [piece.counts() for piece in self.pieces]
-        busy = np.zeros(max((c.size for c in counts), default=0), np.bool_)
-        for of_piece in counts:
-            busy[: of_piece.size] |= of_piece > 0
-        return (n for n, number in self.numbers.items() if number < busy.size and busy[number])
-
-    def together(self, column: str) -> pa.Table:
-        """All changes in one table, query by query within a chunk; ``column`` names the query."""
-        field = pa.field(column, pa.dictionary(pa.int32(), pa.string()))
-        parts = [changes.add_column(0, field, query) for changes, query in self._named()]
-        return pa.concat_tables(parts) if parts else pa.schema([field, *self.schema]).empty_table()
-
-    def sets(self, column: str) -> Iterator[tuple[pa.Table, Sequence[list[str]]]]:
-        """The results of each piece, each once; ``column`` is the number of the set of queries that
-        get it.
-        """
-        names = {number: name for name, number in self.numbers.items()}
-        for piece in self.pieces:
-            results = piece.results.drop_columns(["_exp"])
-            sets: Sequence[list[str]]
-            if piece.recipients is None:
-                assert self.owner is not None, "a table with recipients otherwise"
-                number, sets = np.zeros(results.num_rows, np.int32), [[self.owner]]
-            else:
-                number, members = piece.recipients.sets(results.num_rows)
-                sets = _Named(members, names if self.owner is None else self.owner)
-            yield results.add_column(0, column, pa.array(number, pa.int32())), sets
-
-    def _named(self) -> Iterator[tuple[pa.Table, pa.Array]]:
-        """The changes of each piece, and the query of each change."""
-        if self.owner is not None:
-            for piece in self.pieces:
-                changes = piece.of_all()
-                yield changes, pa.repeat(self.owner, changes.num_rows).dictionary_encode()
-            return
-        names = pa.array(list(self.numbers), pa.string())
-        index = np.full(max(self.numbers.values(), default=-1) + 1, -1, np.int32)
-        index[list(self.numbers.values())] = np.arange(len(self.numbers))
-        for piece in self.pieces:
-            assert piece.recipients is not None, "set by the flow"
-            counts = piece.counts()[: index.size]
-            query = np.repeat(index[: counts.size], counts)
-            known = np.flatnonzero(query >= 0)  # the others have been dropped
-            changes = piece.cut(piece.recipients, known)
-            yield changes, pa.DictionaryArray.from_arrays(pa.array(query[known]), names)
-
-
-class _Named(Sequence[list[str]]):
-    """Sets of queries by name, without those that have been dropped."""
-
-    def __init__(self, members: Sequence[Array], names: Mapping[int, str] | str) -> None:
-        self._members = members
-        self._names = names
-
-    def __len__(self) -> int:
-        return len(self._members)
-
-    def __getitem__(self, number: Any) -> Any:
-        numbers = self._members[number].tolist()
-        if isinstance(self._names, str):
-            return [self._names] * len(numbers)
-        return [self._names[n] for n in numbers if n in self._names]
+#: Notes of results after which they are counted.
+_MOST_NOTES: Final = 64
 
 
 class Pending:
@@ -188,7 +52,7 @@ class Pending:
     def put(self, name: str, changes: pa.Table, *, first: bool = False) -> None:
         """Add changes of one query behind those that it has, or before them."""
         if changes.num_rows:
-            table = ResultTable(changes.schema, self, QueryMetrics(), owner=name)
+            table = ResultTable(changes.schema, self, Tally(), owner=name)
             table.put(Piece(changes, None))
             if first:
                 self._owned[name].insert(0, self._owned[name].pop())
@@ -215,13 +79,41 @@ class Pending:
         self._owned, self._shared = {}, {}
 
 
+class Tally:
+    """Counts results of queries later: when the metrics are read, or after some chunks."""
+
+    def __init__(self) -> None:
+        self._metrics = QueryMetrics()
+        self._notes: list[tuple[Array, float | None]] = []
+
+    def note(self, counts: Array, seconds: float | None) -> None:
+        """Query q got ``counts[q]`` changes (int64[q]), after ``seconds`` if that is known."""
+        self._notes.append((counts, seconds))
+        if len(self._notes) >= _MOST_NOTES:
+            self._count()
+
+    @property
+    def metrics(self) -> QueryMetrics:
+        """The metrics, by the queries' numbers."""
+        if self._notes:
+            self._count()
+        return self._metrics
+
+    def _count(self) -> None:
+        notes, self._notes = self._notes, []
+        for counts, seconds in notes:
+            self._metrics.add_results(counts)
+            if seconds is not None:
+                self._metrics.add_latency(counts, seconds)
+
+
 class ResultTable:
     """Results of queries with the same select list, over one operator.
 
     Args:
         schema: of the changes.
         pending: where the table is listed while it has changes.
-        metrics: where the changes of its queries are counted, by their number.
+        tally: where the changes of its queries are counted, by their number.
         outputs: the select list, over the columns of the operator; None: these columns.
         replaces: whether a new row of a group replaces the older one.
         owner: see ``TableChanges``.
@@ -234,7 +126,7 @@ class ResultTable:
         self,
         schema: pa.Schema,
         pending: Pending,
-        metrics: QueryMetrics,
+        tally: Tally,
         outputs: Sequence[Expr] | None = None,
         *,
         replaces: bool = False,
@@ -242,7 +134,7 @@ class ResultTable:
     ) -> None:
         self.schema = schema
         self.numbers: dict[str, int] = {}
-        self.metrics = metrics
+        self._tally = tally
         self.owner = owner
         self._pending = pending
         self._lent = False  # whether a ``TableChanges`` has ``numbers``
@@ -268,6 +160,11 @@ class ResultTable:
         return self.numbers
 
     @property
+    def metrics(self) -> QueryMetrics:
+        """What was counted so far."""
+        return self._tally.metrics
+
+    @property
     def names(self) -> set[str]:
         """The queries that the table ends."""
         return set(self.numbers) if self.owner is None else {self.owner}
@@ -287,24 +184,23 @@ class ResultTable:
             arrived: when their rows could be processed (``time.perf_counter``), for all or each;
                 None: before the query was added.
         """
-        if not len(batch):
+        if not batch.ts.size:
             return
         if self._replaces:
             batch = without_replaced(batch)
         piece = self._piece(batch)
-        counts = piece.counts()
+        to = piece.recipients
+        counts = np.array([batch.ts.size]) if to is None else to.counts()
         if not counts.any():
             return
         self.put(piece)
-        self.metrics.add_results(counts)
-        if arrived is None:
-            return
-        seconds = time.perf_counter() - arrived
-        if isinstance(seconds, float):
-            self.metrics.add_latency(counts, seconds)
+        seconds = None if arrived is None else time.perf_counter() - arrived
+        if seconds is None or isinstance(seconds, float):
+            self._tally.note(counts, seconds)
         else:
             assert batch.recipients is not None, "rows are queued in flows only"
-            self.metrics.add_latencies(batch.recipients, seconds)
+            self._tally.metrics.add_results(counts)  # one time per row of the batch, not the piece
+            self._tally.metrics.add_latencies(batch.recipients, seconds)
 
     def put(self, piece: Piece) -> None:
         """Keep changes that are counted elsewhere."""
@@ -318,14 +214,16 @@ class ResultTable:
 
     def rows(self, batch: Batch, schema: pa.Schema) -> pa.Table:
         """Results of one query as rows of the select list."""
-        columns = self.table(batch).columns[_EXP + 1 :]
+        columns = self.table(batch).columns[EXP + 1 :]
         return pa.Table.from_arrays(columns, schema=schema)
 
     def _piece(self, batch: Batch) -> Piece:
         if self._outputs is None:
-            return Piece(to_changes(batch, self.schema), batch.recipients)
-        batch, columns = select_list(self._with_parameters(batch.received()), self._outputs)
-        return Piece(to_changes(batch, self.schema, columns), batch.recipients)
+            columns = batch.columns()
+        else:
+            batch, columns = select_list(self._with_parameters(batch.received()), self._outputs)
+        made = ChangeColumns(batch.sign, batch.ts, batch.exp, columns, self.schema)
+        return Piece(made, batch.recipients)
 
     def _with_parameters(self, batch: Batch) -> Batch:
         """The results with the columns that the select list of a parameterized query reads."""
@@ -358,7 +256,7 @@ class TreeTable(ResultTable):
     """
 
     def __init__(self, name: str, schema: pa.Schema, pending: Pending, *, replaces: bool) -> None:
-        super().__init__(schema, pending, QueryMetrics(), replaces=replaces, owner=name)
+        super().__init__(schema, pending, Tally(), replaces=replaces, owner=name)
         self._since: int | None = None
         self._early: list[Batch] = []
 
@@ -378,6 +276,6 @@ class TreeTable(ResultTable):
         if self._since is None:
             self._early.append(batch)
             return
-        if len(batch) and batch.ts[0] < self._since:
+        if batch.ts.size and batch.ts[0] < self._since:
             batch = replace(batch, ts=np.maximum(batch.ts, self._since))
         super().collect(batch, arrived)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.engine.execution.groupings import Grouping
-from eddyline.engine.execution.result_tables import Pending, ResultTable
+from eddyline.engine.execution.result_tables import Pending, ResultTable, Tally
 from eddyline.engine.query_metrics import QueryMetrics
 from eddyline.physical.flows import member
 from eddyline.runtime.batch import Batch
@@ -70,7 +70,7 @@ class SharedFlow:
         tables: by what their queries have in common. groupings: those of queries that group.
         kinds: by what the queries of each have in common.
         learning: number of results, against the estimate.
-        metrics: by bit, since the query was added.
+        tally: counts by bit, since the query was added.
     """
 
     def __init__(self, signature: Signature, flow: Flow, pending: Pending) -> None:
@@ -79,14 +79,14 @@ class SharedFlow:
         self.pending = pending
         self.tables: dict[object, ResultTable] = {}
         self.groupings: dict[object, Grouping] = {}
-        self.metrics = QueryMetrics()
+        self.tally = Tally()
         self.kinds: dict[Part, Kind] = {}
         self.learning = Learning()
         self._kind_of: dict[int, Kind] = {}
         self._table_of: dict[int, object] = {}
         self._name_of: dict[int, str] = {}
         self._masks: dict[object, Array] | None = None  # None: not computed
-        self._bits: Array | None = None  # likewise
+        self._results: Array = np.zeros(0, np.int64)  # by bit, since the work was divided
         self._accounted = 0.0  # seconds of the flow
         self._checked = 0  # tests of rows in its filters
 
@@ -96,6 +96,7 @@ class SharedFlow:
         """Add a query whose results go to the table with this key; returns its bit."""
         if not any(t.has_changes for t in self.tables.values() if t.owner is None):
             self.flow.recycle()  # in a table with an owner the bits do not matter
+        self._divide_work()
         bit = self.flow.admit(member(part))
         self.metrics.clear(bit)
         self._table_of[bit] = key
@@ -103,7 +104,7 @@ class SharedFlow:
         kind = Kind(alike(part))
         self._kind_of[bit] = kind = self.kinds.setdefault(kind.part, kind)
         kind.count += 1
-        self._masks = self._bits = None
+        self._masks = None
         return bit
 
     def dismiss(self, bit: int) -> None:
@@ -119,18 +120,19 @@ class SharedFlow:
         self.flow.retire(bit)
 
     def _forget(self, bit: int) -> None:
+        self._divide_work()
         del self._table_of[bit], self._name_of[bit]
         kind = self._kind_of.pop(bit)
         kind.count -= 1
         if not kind.count:
             del self.kinds[kind.part]
-        self._masks = self._bits = None
+        self._masks = None
 
     def table(self, key: object, schema: pa.Schema, part: Part, *, replaces: bool) -> ResultTable:
         """The result table of the queries with this select list."""
         if key not in self.tables:
             self.tables[key] = ResultTable(
-                schema, self.pending, self.metrics, part.outputs, replaces=replaces
+                schema, self.pending, self.tally, part.outputs, replaces=replaces
             )
         return self.tables[key]
 
@@ -139,7 +141,7 @@ class SharedFlow:
     ) -> Grouping:
         """The result table of the queries that group like this."""
         if key not in self.groupings:
-            grouping = Grouping(schema, self.pending, self.metrics, operator, replaces=replaces)
+            grouping = Grouping(schema, self.pending, self.tally, operator, replaces=replaces)
             self.tables[key] = self.groupings[key] = grouping
         return self.groupings[key]
 
@@ -173,6 +175,9 @@ class SharedFlow:
 
     # -- results -----------------------------------------------------------------------------------
 
+    def begin(self, since: int) -> None:
+        """Nothing depends on the first instant."""
+
     def collect(self, batch: Batch, arrived: float | Array) -> None:
         """Pass results to the tables of the queries that get them, but those that are grouped.
 
@@ -182,7 +187,9 @@ class SharedFlow:
         assert batch.recipients is not None, "set by the flow"
         counts = batch.recipients.counts()
         self.learning.handed_out += int(counts.sum())
-        self._account(counts)
+        if counts.size > self._results.size:
+            self._results = np.pad(self._results, (0, counts.size - self._results.size))
+        self._results[: counts.size] += counts
         plain = self.tables.keys() - self.groupings.keys()
         if len(self.tables) == 1 and plain:
             (only,) = self.tables.values()
@@ -217,20 +224,28 @@ class SharedFlow:
         self._checked += self.flow.visits - before  # reading is not counted as work of a query
         return batch
 
-    def _account(self, counts: Array) -> None:
-        """Divide the work since the last call: half of the time equally, for the filters; the
-        other half by results.
+    @property
+    def metrics(self) -> QueryMetrics:
+        """Counts and work by bit, since the query was added."""
+        self._divide_work()
+        return self.tally.metrics
+
+    def _divide_work(self) -> None:
+        """Divide the work since the last call, before queries change: half of the time equally, for
+        the filters; the other half by results.
         """
+        if not self._table_of or self.flow.seconds == self._accounted:
+            return
         spent, self._accounted = self.flow.seconds - self._accounted, self.flow.seconds
-        visits = self.flow.visits
-        checks, self._checked = visits - self._checked, visits
-        equally = np.zeros(counts.size)
-        if self._bits is None:
-            self._bits = np.array(list(self._table_of), np.int64)
-        present = self._bits
-        equally[present[present < counts.size]] = 1 / max(present.size, 1)
-        by_result = counts / counts.sum() if counts.any() else equally
-        self.metrics.add_work(spent * (equally + by_result) / 2, checks * equally)
+        checks, self._checked = self.flow.visits - self._checked, self.flow.visits
+        counts, self._results = self._results, np.zeros(0, np.int64)
+        equally = np.zeros(self.flow.width)
+        equally[list(self._table_of)] = 1 / len(self._table_of)
+        by_result = equally
+        if counts.any():
+            by_result = np.zeros(self.flow.width)
+            by_result[: counts.size] = counts / counts.sum()
+        self.tally.metrics.add_work(spent * (equally + by_result) / 2, checks * equally)
 
     def _mask(self, key: object, bits: int) -> Array:
         """bool[bits]: the queries of a table."""

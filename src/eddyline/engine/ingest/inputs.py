@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,13 +10,13 @@ import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.algebra.plan import Updates
-from eddyline.engine.ingest.intake import Intake
+from eddyline.engine.ingest.intake import Elsewhere, Intake
 from eddyline.engine.ingest.measuring import Measuring
-from eddyline.engine.ingest.ordered_rows import ARRIVALS_PER_CALL, chunk_starts, merged
+from eddyline.engine.ingest.ordered_rows import ARRIVALS_PER_CALL, OrderedRows, chunks
 from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.engine.ingest.table_changes import ChangeIntake, is_live
 from eddyline.engine.ingest.tables import load_table, static_stem, table_columns
-from eddyline.engine.ingest.watermarks import StreamBound, StreamGroup, StreamGroups
+from eddyline.engine.ingest.watermarks import StreamBound, StreamGroup, StreamGroups, watermark_of
 from eddyline.engine.overload.drop_box import DropBox
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.runtime.operators.base import Tick
@@ -30,20 +28,6 @@ from eddyline.sql.catalog import Names
 from eddyline.types import BEGINNING, FOREVER
 
 _Counters = dict[str, dict[str, int]]
-
-
-@dataclass(frozen=True)
-class Elsewhere:
-    """Rows that arrived but are not processed by this engine, by stream.
-
-    Attributes:
-        dropped: number of rows that a drop box dropped. newest, oldest: the largest and smallest
-            timestamp of these rows, and of rows that other engines process.
-    """
-
-    dropped: Mapping[str, int]
-    newest: Mapping[str, int]
-    oldest: Mapping[str, int]
 
 
 class Inputs:
@@ -169,7 +153,7 @@ class Inputs:
     def begin(self, group: StreamGroup) -> None:
         """Mark a group as begun: from now on its tables may change."""
         for name in group.members:
-            if name in self._tables:
+            if isinstance(self._intakes[name], ChangeIntake):
                 self._begun.add(name)
                 if name in self.stems and name in self.contents:
                     self.contents[name] = self.contents[name].slice(0, 0)
@@ -194,7 +178,7 @@ class Inputs:
         typed = [(i, i.read(data)) for i, data in named]
         self.arrival += ARRIVALS_PER_CALL - self.arrival % ARRIVALS_PER_CALL
         for intake, incoming in typed:
-            watermark = self.groups[intake.definition.name].watermark
+            watermark = self.groups.by_name[intake.definition.name].watermark
             late_rows, bad_rows = intake.accept(incoming, watermark, self.arrival, now_us)
             self.arrived += incoming.table.num_rows
             self.arrival += incoming.table.num_rows
@@ -284,12 +268,18 @@ class Inputs:
 
     def bounds(self, group: StreamGroup, now_us: int) -> list[StreamBound]:
         """The bounds of the streams of a group that queries read; if there are none, of all."""
-        return [self._intakes[n].bound(now_us) for n in self.groups.leading(group)]
+        return [self._intakes[name].bound(now_us) for name in group.leading]
 
-    def await_rows(self, group: StreamGroup, now_us: int) -> None:
-        """Measure the time without rows of these streams, see ``bounds``."""
-        for name in self.groups.leading(group):
-            self._intakes[name].await_rows(now_us)
+    def watermark(self, group: StreamGroup, now_us: int) -> int:
+        """The watermark that follows from the rows of the streams that lead a group."""
+        least, may_be_idle = FOREVER, False
+        for name in group.leading:
+            intake = self._intakes[name]
+            least = min(least, intake.reached)
+            if intake.definition.idle_us is not None:
+                may_be_idle = True
+                intake.await_rows(now_us)
+        return watermark_of(self.bounds(group, now_us), now_us) if may_be_idle else least
 
     def fill(self, group: StreamGroup, watermark: int, chunk_rows: int) -> Iterator[Tick]:
         """Append the rows up to the watermark of a group to their SteMs, in order of (ts, arrival).
@@ -297,33 +287,37 @@ class Inputs:
         Yields:
             The time span of each chunk, after its rows have been appended.
         """
-        intakes = {name: self._intakes[name] for name in group.members}
-        released = {name: intake.release(watermark) for name, intake in intakes.items()}
-        ready = {name: rows for name, rows in released.items() if rows.ts.size}
+        ready = {}
+        for name in group.members:
+            rows = self._intakes[name].release(watermark)
+            if rows.ts.size:
+                ready[name] = rows
         if not ready:
             return
-        ts, positions = merged(list(ready.values()))
-        seqs = [2 * (self.sequence + position) + 1 for position in positions]
-        done = dict.fromkeys(ready, 0)
-        alone = np.zeros(ts.size, np.bool_)
-        for name, position in zip(ready, positions, strict=True):
-            alone[position] = name in self._parameters
-        starts = chunk_starts(ts, alone, chunk_rows)
-        for start, end in pairwise([*starts.tolist(), ts.size]):
-            if alone[start]:  # rows expire up to this instant before the change is applied
-                yield Tick(int(ts[start]))
-            for (name, rows), position, seq in zip(ready.items(), positions, seqs, strict=True):
-                first, last = done[name], int(position.searchsorted(end))
-                if first < last:
-                    done[name] = last
-                    self._put(name, rows.ts[first:last], seq[first:last], rows.part(first, last))
-            for name in group.members:
-                self.measuring.meters[name].pass_time(int(ts[end - 1]))
-            yield Tick(int(ts[end - 1]), first_row=int(ts[start]))
-        self.sequence += ts.size
+        count = sum(rows.ts.size for rows in ready.values())
+        if len(ready) == 1 and count <= chunk_rows and self._parameters.isdisjoint(ready):
+            ((name, rows),) = ready.items()
+            self._put(name, rows, np.arange(count))
+            yield self._passed(group, rows.ts)
+        else:
+            for chunk in chunks(ready, self._parameters, chunk_rows):
+                if chunk.apart:  # rows expire up to this instant before the change is applied
+                    yield Tick(int(chunk.ts[0]))
+                for name, (rows, numbers) in chunk.parts.items():
+                    self._put(name, rows, numbers)
+                yield self._passed(group, chunk.ts)
+        self.sequence += count
 
-    def _put(self, name: str, ts: Array, seq: Array, columns: list[pa.Array]) -> None:
+    def _passed(self, group: StreamGroup, ts: Array) -> Tick:
+        """The time span of a chunk of rows with these timestamps; meters pass it."""
+        for name in group.members:
+            self.measuring.meters[name].pass_time(int(ts[-1]))
+        return Tick(int(ts[-1]), first_row=int(ts[0]))
+
+    def _put(self, name: str, rows: OrderedRows, numbers: Array) -> None:
+        """Append rows; ``numbers``: int64[n], among those to be processed now."""
         intake, stem = self._intakes[name], self.stem(name)
+        ts, seq, columns = rows.ts, 2 * (self.sequence + numbers) + 1, rows.columns
         if not isinstance(intake, ChangeIntake):
             self.measuring.meters[name].see(*intake.own_rows(ts, columns))
             stem.add(ts, seq, columns)

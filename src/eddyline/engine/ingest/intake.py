@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,20 @@ from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem
 from eddyline.types import BEGINNING, FOREVER, arrow_schema
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Rows that arrived but are not processed by this engine, by stream.
+
+    Attributes:
+        dropped: number of rows that a drop box dropped. newest, oldest: the largest and smallest
+            timestamp of these rows, and of rows that other engines process.
+    """
+
+    dropped: Mapping[str, int]
+    newest: Mapping[str, int]
+    oldest: Mapping[str, int]
 
 
 class Intake:
@@ -153,17 +169,23 @@ class Intake:
         if self.active_us == BEGINNING:
             self.active_us = now_us
 
+    @property
+    def reached(self) -> int:
+        """The largest timestamp minus the lateness; BEGINNING before the first row."""
+        return BEGINNING if self.newest == BEGINNING else self.newest - self.definition.lateness_us
+
     def bound(self, now_us: int) -> StreamBound:
         """The watermark of this stream alone."""
         stream, since = self.definition, self.active_us
         idle_us = stream.idle_us
         idle = idle_us is not None and since > BEGINNING and now_us - since >= idle_us
-        us = BEGINNING if self.newest == BEGINNING else self.newest - stream.lateness_us
-        return StreamBound(stream.name, us, idle, since)
+        return StreamBound(stream.name, self.reached, idle, since)
 
     def release(self, watermark: int) -> OrderedRows:
         """Remove and return the rows up to the watermark, in (ts, arrival) order."""
         held = self._held
+        if not held.ts.size:
+            return held
         ready = int(np.searchsorted(held.ts, watermark, "right"))
         if ready == held.ts.size:
             self._held = self._nothing
@@ -173,7 +195,7 @@ class Intake:
             held.arrival[ready:].copy(),
             [pa.concat_arrays([c.slice(ready)]) for c in held.columns],
         )
-        return OrderedRows(held.ts[:ready], held.arrival[:ready], held.part(0, ready))
+        return held.part(0, ready)
 
     def waiting(self) -> pa.Table:
         """The rows that wait, in order of time: timestamp and arrival number (int64), then the
@@ -231,8 +253,10 @@ class Intake:
         return ts[own], [c.filter(pa.array(own)) for c in columns]
 
     def _hold(self, rows: OrderedRows) -> None:
-        held = self._held
-        self._held = held.followed_by(rows) if held.ts.size else rows.sorted()
+        if self._held.ts.size:
+            rows = self._held.followed_by(rows)
+        out_of_order = (rows.ts[1:] < rows.ts[:-1]).any()
+        self._held = rows.sorted() if out_of_order else rows
 
     def stats(self, stem: Stem | None) -> dict[str, int]:
         """Counters since the declaration of the stream; waiting rows, and rows in its SteM."""

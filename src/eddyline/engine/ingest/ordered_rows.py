@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -24,9 +26,10 @@ class OrderedRows:
     arrival: Array
     columns: list[pa.Array]
 
-    def part(self, start: int, end: int) -> list[pa.Array]:
-        """Columns of the rows in [start, end)."""
-        return [c.slice(start, end - start) for c in self.columns]
+    def part(self, start: int, end: int) -> OrderedRows:
+        """The rows in [start, end)."""
+        columns = [c.slice(start, end - start) for c in self.columns]
+        return OrderedRows(self.ts[start:end], self.arrival[start:end], columns)
 
     def take(self, rows: Array) -> OrderedRows:
         """The rows at these positions."""
@@ -36,23 +39,56 @@ class OrderedRows:
         )
 
     def followed_by(self, other: OrderedRows) -> OrderedRows:
-        """These rows and those of ``other``, in order of time; equal times in order of arrival."""
+        """These rows, then those of ``other``."""
         columns = zip(self.columns, other.columns, strict=True)
-        both = OrderedRows(
+        return OrderedRows(
             np.concatenate((self.ts, other.ts)),
             np.concatenate((self.arrival, other.arrival)),
             [pa.concat_arrays(pair) for pair in columns],
         )
-        return both.sorted()
 
     def sorted(self) -> OrderedRows:
-        """The rows in order of time."""
-        if self.ts.size < 2 or not (self.ts[1:] < self.ts[:-1]).any():
-            return self
+        """The rows in order of time; equal times in the order that they have."""
         return self.take(np.argsort(self.ts, kind="stable"))
 
 
-def merged(rows: list[OrderedRows]) -> tuple[Array, list[Array]]:
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Successive rows of several streams that are processed together.
+
+    Attributes:
+        ts: int64[n], of all of them. apart: whether they share a chunk only at one instant.
+        parts: by stream, its rows, and int64[k], their numbers among the rows of all chunks.
+    """
+
+    ts: Array
+    apart: bool
+    parts: dict[str, tuple[OrderedRows, Array]]
+
+
+def chunks(rows: Mapping[str, OrderedRows], apart: Set[str], chunk_rows: int) -> Iterator[Chunk]:
+    """Merges rows of several streams in (ts, arrival) order, and cuts them into chunks.
+
+    Args:
+        apart: the streams whose rows are apart from those of others, and of other instants.
+        chunk_rows: maximum of rows of a chunk.
+    """
+    ts, positions = _merged(list(rows.values()))
+    alone = np.zeros(ts.size, np.bool_)
+    for name, position in zip(rows, positions, strict=True):
+        alone[position] = name in apart
+    done = dict.fromkeys(rows, 0)
+    for start, end in pairwise([*_chunk_starts(ts, alone, chunk_rows).tolist(), ts.size]):
+        parts = {}
+        for (name, of), position in zip(rows.items(), positions, strict=True):
+            first, last = done[name], int(position.searchsorted(end))
+            if first < last:
+                done[name] = last
+                parts[name] = (of.part(first, last), position[first:last])
+        yield Chunk(ts[start:end], bool(alone[start]), parts)
+
+
+def _merged(rows: list[OrderedRows]) -> tuple[Array, list[Array]]:
     """Merges rows of several streams in (ts, arrival) order.
 
     Returns:
@@ -74,7 +110,7 @@ def merged(rows: list[OrderedRows]) -> tuple[Array, list[Array]]:
     return ts, positions
 
 
-def chunk_starts(ts: Array, alone: Array, chunk_rows: int) -> Array:
+def _chunk_starts(ts: Array, alone: Array, chunk_rows: int) -> Array:
     """The first rows of chunks. ``alone``, bool[n]: rows that share a chunk only at one instant."""
     starts = np.zeros(ts.size, np.bool_)
     starts[::chunk_rows] = True

@@ -10,8 +10,9 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.arrow_values import to_table
+from eddyline.engine.ingest.conversion import first_reason
 from eddyline.engine.ingest.intake import Intake
-from eddyline.engine.ingest.row_reader import RowReader, TypedRows, first_reason
+from eddyline.engine.ingest.row_reader import RowReader, TypedRows
 from eddyline.errors import CatalogError
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem

@@ -8,7 +8,7 @@ several of them, and stay merged when queries are dropped.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from eddyline.sql.catalog import Names
@@ -75,9 +75,12 @@ class StreamGroup:
         clock: the instant up to which everything is processed, in microseconds.
         began: the first instant that was processed; None before it.
         oldest: before it, the smallest timestamp of rows that other engines process.
+        leading: the streams that determine its watermark: those that queries read; if there are
+            none, all.
     """
 
     members: list[str] = field(default_factory=list)
+    leading: list[str] = field(default_factory=list)
     watermark: int = BEGINNING
     clock: int = BEGINNING
     began: int | None = None
@@ -93,21 +96,22 @@ class StreamGroups:
     """The groups of an engine. Each stream and each changing table is in one of them; without
     streams there is one empty group. A stream is *read* by queries of this engine, or of others
     with the same clock.
+
+    Attributes:
+        by_name: the group of each stream and table. all: the groups, in the order of declaration.
+        with_readers: those with streams that are read.
+        version: grows when streams and tables change groups.
     """
 
     def __init__(self) -> None:
-        self._of: Names[StreamGroup] = Names()
+        self.by_name: Names[StreamGroup] = Names()
         self._empty = StreamGroup()
         self._readers: Counter[str] = Counter()
         self._streams: set[str] = set()
         self._read_elsewhere: frozenset[str] = frozenset()
-        # what follows from the above, once it has been asked for
-        self._with_readers: list[StreamGroup] | None = None
-        self._leading: dict[StreamGroup, list[str]] = {}
-        self._outside: dict[StreamGroup, frozenset[str]] = {}
-
-    def __getitem__(self, name: str) -> StreamGroup:
-        return self._of[name]
+        self.all: list[StreamGroup] = [self._empty]
+        self.with_readers: list[StreamGroup] = []
+        self.version = 0
 
     @property
     def read_elsewhere(self) -> frozenset[str]:
@@ -117,61 +121,36 @@ class StreamGroups:
     @read_elsewhere.setter
     def read_elsewhere(self, names: frozenset[str]) -> None:
         self._read_elsewhere = names
-        self._have_changed()
-
-    def __iter__(self) -> Iterator[StreamGroup]:
-        return iter(dict.fromkeys(self._of.values()) or [self._empty])
+        self._lead(self.all)
 
     def add(self, name: str, *, is_stream: bool) -> None:
         """Add a stream or a table that changes, as a group of its own."""
-        self._of[name] = StreamGroup([name])
+        group = self.by_name[name] = StreamGroup([name])
         if is_stream:
             self._streams.add(name)
-        self._have_changed()
+        if len(self.by_name) == 1:
+            self.all = []
+        self.all.append(group)
+        self._lead([group])
+        self.version += 1
 
     def drop(self, name: str) -> None:
         """Remove a stream or table from its group, if any."""
-        if name in self._of:
-            self._of.pop(name).members.remove(name)
+        if name in self.by_name:
+            group = self.by_name.pop(name)
+            group.members.remove(name)
             self._streams.discard(name)
-            self._have_changed()
-
-    def _have_changed(self) -> None:
-        self._with_readers = None
-        self._leading.clear()
-        self._outside.clear()
+            self._regroup(group)
 
     def of(self, names: Iterable[str]) -> StreamGroup:
         """The group of these names; if none is in a group, the one with the latest clock."""
-        found = next((self._of[name] for name in names if name in self._of), None)
-        return found or max(self, key=lambda g: (g.began is not None, g.reached))
+        found = next((self.by_name[name] for name in names if name in self.by_name), None)
+        return found or max(self.all, key=lambda g: (g.began is not None, g.reached))
 
     def among(self, names: Iterable[str]) -> list[StreamGroup]:
         """The distinct groups of these streams and tables, in the order of declaration."""
-        found = {self._of[name] for name in names if name in self._of}
-        return [group for group in self if group in found]
-
-    def with_readers(self) -> list[StreamGroup]:
-        """The groups with streams that queries read, in the order of declaration."""
-        if self._with_readers is None:
-            self._with_readers = self.among(s for s in self._streams if self._is_read(s))
-        return self._with_readers
-
-    def leading(self, group: StreamGroup) -> list[str]:
-        """The streams of a group that determine its watermark: those that queries read; if there
-        are none, all.
-        """
-        if group not in self._leading:
-            streams = [name for name in group.members if name in self._streams]
-            self._leading[group] = [s for s in streams if self._is_read(s)] or streams
-        return self._leading[group]
-
-    def outside(self, group: StreamGroup) -> frozenset[str]:
-        """The streams and tables of all other groups."""
-        if group not in self._outside:
-            others = (name for name, other in self._of.items() if other is not group)
-            self._outside[group] = frozenset(others)
-        return self._outside[group]
+        found = {self.by_name[name] for name in names if name in self.by_name}
+        return [group for group in self.all if group in found]
 
     def merge(self, groups: Iterable[StreamGroup]) -> StreamGroup:
         """Merge groups whose clocks are equal into the first one."""
@@ -185,19 +164,41 @@ class StreamGroups:
             )
             first.members += other.members
             for name in other.members:
-                self._of[name] = first
-        self._have_changed()
+                self.by_name[name] = first
+        self._regroup(first)
         return first
+
+    def _regroup(self, group: StreamGroup) -> None:
+        """The members of a group have changed."""
+        self.all = list(dict.fromkeys(self.by_name.values())) or [self._empty]
+        self._lead([group])
+        self.version += 1
 
     def add_reader(self, names: Iterable[str]) -> None:
         """Count a query that reads these streams and tables."""
-        self._readers.update(names)
-        self._have_changed()
+        self._count(names, 1)
 
     def drop_reader(self, names: Iterable[str]) -> None:
         """Undo ``add_reader``."""
-        self._readers.subtract(names)
-        self._have_changed()
+        self._count(names, -1)
+
+    def _count(self, names: Iterable[str], more: int) -> None:
+        changed = []
+        for name in names:
+            before = self._is_read(name)
+            self._readers[name] += more
+            if before != self._is_read(name) and name in self.by_name:
+                changed.append(self.by_name[name])
+        if changed:
+            self._lead(changed)
 
     def _is_read(self, name: str) -> bool:
         return self._readers[name] > 0 or name in self._read_elsewhere
+
+    def _lead(self, groups: Iterable[StreamGroup]) -> None:
+        """Determine which streams of some groups determine the watermarks."""
+        for group in groups:
+            streams = [name for name in group.members if name in self._streams]
+            group.leading = [s for s in streams if self._is_read(s)] or streams
+        read = {self.by_name[s] for s in self._streams if self._is_read(s)}
+        self.with_readers = [group for group in self.all if group in read]

@@ -100,6 +100,7 @@ class JoinFlow(Flow):
             keyless,
         )
         self._computed_keys = [computed_keys(n, graph.edges) for n in range(len(inputs))]
+        self._computes_keys = any(self._computed_keys)
         self._schedule = schedule if len(inputs) == 2 else None
         self._scheduled: ScheduledJoin | None = None  # None: it has not been paced yet
         self._overdue: list[tuple[Batch, Array]] = []  # results released when windows changed
@@ -194,7 +195,8 @@ class JoinFlow(Flow):
         scheduled = self._is_scheduled()
         form = self._refresh()
         new = [form.new_rows(n, batch) for n, batch in enumerate(batches)]
-        self._report_keys(new, form)
+        if self._computes_keys:
+            self._report_keys(new, form)
         for rows, (batch, required) in zip(self._rows, new, strict=True):
             rows.build(batch, form.lineage(required))
             if self._gates is None:

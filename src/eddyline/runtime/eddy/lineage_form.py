@@ -24,10 +24,11 @@ class LineageForm(ResultForm):
     """The recipients of a result are the queries in its lineage."""
 
     def new_rows(self, source: int, batch: Batch) -> Required:
-        if self.parts.pull_up:
-            return batch, np.tile(self.mask, (len(batch), 1))
+        bank = self.parts.banks[source]
+        if self.parts.pull_up or (not bank.has_predicates and self.mask.any()):
+            return batch, np.tile(self.mask, (batch.ts.size, 1))
         kept, lineages = [], []
-        for first, lineage in self.parts.banks[source].blocks(batch, self.mask):
+        for first, lineage in bank.blocks(batch, self.mask):
             some = np.flatnonzero(any_wanted(lineage))
             kept.append(some + first)
             lineages.append(lineage[some])

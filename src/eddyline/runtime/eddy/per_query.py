@@ -26,6 +26,7 @@ from eddyline.kernels.lineage import by_bit
 from eddyline.runtime.batch import Batch, Evaluator, merge
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.failures import collecting, report
+from eddyline.runtime.graph import run
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.distinct import Distinct
 from eddyline.runtime.output import select_list
@@ -147,7 +148,7 @@ class PerQuery(Operator):
     def _through(self, rows: Batch, tick: Tick) -> Batch:
         with collecting() as failures:
             for operator in self._above:
-                rows = operator.run([rows], tick)
+                rows = run(operator, [rows], tick)
         for failure in failures:
             numbers = np.asarray(failure.columns.column(0))[failure.rows]
             report(failure.of_queries(np.arange(numbers.size), self._bits()[numbers]))

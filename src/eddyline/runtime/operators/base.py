@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,8 +28,8 @@ class Tick:
 class Operator(ABC):
     """Consumes one sequence of changes per input and chunk, produces one.
 
-    A chunk runs ``process`` of all operators, inputs first, then ``settle`` of all of them.
-    Results never depend on where chunks end.
+    A chunk runs ``process`` of all operators, inputs first, then ``settle`` of all of them; the
+    graph that runs them keeps the counters. Results never depend on where chunks end.
 
     Attributes:
         clock: the local clock (Golab and Ozsu 2005, section 2.3.2): the operator has processed its
@@ -53,33 +52,6 @@ class Operator(ABC):
     def sources(self) -> tuple[Operator, ...]:
         """The inputs whose rows it gets; others have to run before it, and are only probed."""
         return self.inputs
-
-    def run(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        """``process``, counted."""
-        return self._timed(self.process, batches, tick)
-
-    def prime(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        """``begin``, counted."""
-        return self._timed(self.begin, batches, tick)
-
-    def _timed(
-        self, work: Callable[[Sequence[Batch], Tick], Batch], batches: Sequence[Batch], tick: Tick
-    ) -> Batch:
-        started = time.thread_time()
-        out = work(batches, tick)
-        self.seconds += time.thread_time() - started
-        self.clock = tick.clock
-        if self.since is None:
-            self.since = tick.first_row
-        self.rows_in += sum(len(b) for b in batches)
-        self.rows_out += len(out)
-        return out
-
-    def end_chunk(self, clock: int) -> None:
-        """``settle``, counted."""
-        started = time.thread_time()
-        self.settle(clock)
-        self.settling_seconds += time.thread_time() - started
 
     @abstractmethod
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:

@@ -37,6 +37,7 @@ class FilterBank:
         policy: in which order rows visit the grouped filters.
 
     Attributes:
+        has_predicates: whether some query does not accept every row.
         visits: number of rows that filters have evaluated.
     """
 
@@ -47,6 +48,7 @@ class FilterBank:
         self._used_by: dict[int, list[Hashable]] = {}  # the filters with a predicate of a query
         self._impossible: set[int] = set()
         self._disjunctive: set[int] = set()
+        self.has_predicates = False
         self.visits = 0
 
     @property
@@ -85,6 +87,7 @@ class FilterBank:
             self._disjunctions.add(bit, disjunctions)
             self._disjunctive.add(bit)
         self._used_by[bit] = list(conjuncts)
+        self._look()
 
     def remove(self, bit: int) -> None:
         """Remove a query's predicate.
@@ -100,6 +103,10 @@ class FilterBank:
         if bit in self._disjunctive and self._disjunctions is not None:
             self._disjunctions.remove(bit)
             self._disjunctive.discard(bit)
+        self._look()
+
+    def _look(self) -> None:
+        self.has_predicates = bool(self._filters or self._impossible or self._disjunctive)
 
     def narrow(self, batch: Batch, lineage: Array) -> None:
         """Clear the bits of the queries that do not accept a row.
@@ -108,6 +115,8 @@ class FilterBank:
             batch: n rows.
             lineage: uint64[n, W], changed in place.
         """
+        if not self.has_predicates:
+            return
         if self._impossible:
             lineage &= self._possible(lineage.shape[1])
         width = lineage.shape[1]

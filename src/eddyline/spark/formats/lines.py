@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from eddyline.engine.ingest.row_reader import CORRUPT_RECORD
+from eddyline.engine.ingest.conversion import CORRUPT_RECORD
 
 _FORMATS: Final = ("csv", "json")
 #: For the parsers of records; of files the options say it.

@@ -19,7 +19,7 @@ from pyspark.sql.types import (
 )
 
 from eddyline.algebra.catalog import ColumnSources, JsonPath
-from eddyline.engine.ingest.row_reader import CORRUPT_RECORD
+from eddyline.engine.ingest.conversion import CORRUPT_RECORD
 from eddyline.spark.formats.lines import parsed_records
 from eddyline.types import Field, Schema
 

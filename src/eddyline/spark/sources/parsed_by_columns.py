@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
-from eddyline.engine.ingest.row_reader import CORRUPT_RECORD
+from eddyline.engine.ingest.conversion import CORRUPT_RECORD
 from eddyline.spark.exchange.packed_batches import packed, unpack
 from eddyline.spark.formats.format_options import PARSERS
 from eddyline.spark.formats.json_columns import JsonColumns, can_read

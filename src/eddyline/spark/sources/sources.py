@@ -18,7 +18,8 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from eddyline.algebra.catalog import JsonPath, StreamDef, TableDef
 from eddyline.engine.ingest.arrow_values import with_valid_text
-from eddyline.engine.ingest.row_reader import CORRUPT_RECORD, RowReader
+from eddyline.engine.ingest.conversion import CORRUPT_RECORD
+from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.engine.ingest.table_changes import OPERATION, changes_of
 from eddyline.engine.ingest.tables import table_columns
 from eddyline.errors import DataError, did_you_mean
