@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from eddyline import Engine
+from eddyline.spark.environment import local_session
 
 #: Ties are avoided where a row is chosen: of these Spark takes any.
 AGGREGATES: Final = (
@@ -57,16 +58,14 @@ def rows() -> pa.Table:
 
 @pytest.fixture(scope="module")
 def spark() -> Any:
-    session = (
-        SparkSession.builder.master("local[1]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "1")
-        .getOrCreate()
-    )
-    before = session.conf.get("spark.sql.ansi.enabled")
-    session.conf.set("spark.sql.ansi.enabled", "true")
+    session = local_session()  # the one of other tests, if they run in this process
+    switches = ("spark.sql.ansi.enabled", "spark.sql.codegen.wholeStage")
+    before = {name: str(session.conf.get(name)) for name in switches}
+    for name, value in zip(switches, ("true", "false"), strict=True):
+        session.conf.set(name, value)
     yield session
-    session.conf.set("spark.sql.ansi.enabled", before)
+    for name, value in before.items():
+        session.conf.set(name, value)
 
 
 def test_types_and_values(spark: SparkSession) -> None:

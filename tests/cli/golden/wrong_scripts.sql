@@ -25,7 +25,7 @@ error: line 2, column 83: stream 't': without the option 'format' the source 'ka
 CREATE STREAM t (ts TIMESTAMP, k STRING, v DOUBLE) TIMESTAMP BY ts WITH (source = 'json', path = 'in', maxFilePerTrigger = 1);
 CREATE QUERY q AS SELECT v FROM t [NOW];
 =>
-error: line 2, column 104: stream 't': the source 'json' has no option 'maxFilePerTrigger'; did you mean 'maxFilesPerTrigger'? nearest of 65: maxFilesPerTrigger, maxBytesPerTrigger, maxFileAge, maxStringLen, maxCachedFiles, maxNestingDepth, allowNumericLeadingZeros, pathGlobFilter
+error: line 2, column 104: stream 't': the source 'json' has no option 'maxFilePerTrigger'; did you mean 'maxFilesPerTrigger'? nearest of 69: maxFilesPerTrigger, maxBytesPerTrigger, maxFileAge, maxStringLen, maxCachedFiles, maxNestingDepth, allowNumericLeadingZeros, pathGlobFilter
 ----------
 -- an unknown option of a sink
 CREATE QUERY q AS SELECT k, v FROM s [NOW] WITH (sink = 'postgres', url = 'postgresql://h/db', table = 't', tabel = 'u');
@@ -70,7 +70,7 @@ error: line 2, column 57: there is no column 'ts'; valid: time, v
 CREATE STREAM t (ms BIGINT, v DOUBLE, ts TIMESTAMP AS (timestamp_milis(ms))) TIMESTAMP BY ts WITH (source = 'json', path = 'in');
 CREATE QUERY q AS SELECT v FROM t [NOW];
 =>
-error: line 2, column 56: there is no function timestamp_milis; did you mean 'timestamp_millis'? nearest of 158: timestamp_millis, to_timestamp_millis, timestamp_micros, to_timestamp_micros, timestamp_nanos, timestamp_seconds, to_timestamp_nanos, to_timestamp; aggregates: count, sum, try_sum, avg, min, max, stddev
+error: line 2, column 56: there is no function timestamp_milis; did you mean 'timestamp_millis'? nearest of 188: timestamp_millis, to_timestamp_millis, timestamp_micros, to_timestamp_micros, timestamp_nanos, timestamp_seconds, to_timestamp_nanos, to_timestamp
 ----------
 -- a computed column of another type
 CREATE STREAM t (ms BIGINT, v DOUBLE, ts TIMESTAMP AS (v > 1)) TIMESTAMP BY ts WITH (source = 'json', path = 'in');

@@ -18,7 +18,7 @@ SqlError: line 1, column 8: there is no function approx_percentile: there are no
 ----------
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY price) FROM trades [NOW]
 =>
-UnsupportedError: line 1, column 8: WITHIN GROUP is not supported: aggregates are count, sum, try_sum, avg, try_avg, min, max, stddev, stddev_pop, variance, var_pop, covar_samp, covar_pop, corr, regr_slope, regr_intercept, regr_r2, regr_sxx, regr_syy, regr_sxy, bit_and, bit_or, bit_xor, bool_and, bool_or, count_if, sum_if, avg_if, approx_count_distinct, any_value, regr_count, regr_avgx, regr_avgy, min_by, max_by, first, last
+SqlError: line 1, column 8: there is no function percentile_cont: there are no percentiles: COUNT(*) with GROUP BY a bucket, as in floor(x / 10), gives a histogram
   SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY price) FROM trades [NOW]
          ^
 ----------
@@ -690,7 +690,7 @@ UnsupportedError: line 1, column 8: ^ is not supported: there are no operators o
 ----------
 SELECT lenght(symbol) FROM trades
 =>
-SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 188: length, len, element, left, char_length, right, least, ln; aggregates: count, sum, try_sum, avg, try_avg, min, max, stddev, stddev_pop, variance, var_pop, covar_samp, covar_pop, corr, regr_slope, regr_intercept, regr_r2, regr_sxx, regr_syy, regr_sxy, bit_and, bit_or, bit_xor, bool_and, bool_or, count_if, sum_if, avg_if, approx_count_distinct, any_value, regr_count, regr_avgx, regr_avgy, min_by, max_by, first, last
+SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 188: length, len, element, left, char_length, right, least, ln
   SELECT lenght(symbol) FROM trades
          ^
 ----------

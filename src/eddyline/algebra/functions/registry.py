@@ -174,8 +174,7 @@ def _unknown(name: str, own: Mapping[str, Resolvable]) -> str:
         return f"{name} is an aggregate; it is allowed only in the select list and in HAVING"
     if ALTERNATIVES.get(key):
         return f"there is no function {name}: {ALTERNATIVES[key]}"
-    aggregates = f"; aggregates: {', '.join(AGGREGATE_NAMES)}"
     if key in ALTERNATIVES:
-        return f"there is no function {name}{aggregates}"
+        return f"there is no function {name}; docs/sql-functions.md lists the functions"
     words = [*(n for n in FUNCTIONS if n[0].isalpha()), *own, *AGGREGATE_NAMES]
-    return f"there is no function {name}; {did_you_mean(key, words)}{aggregates}"
+    return f"there is no function {name}; {did_you_mean(key, words)}"

@@ -6,7 +6,6 @@ from typing import Final
 
 from sqlglot import exp
 
-from eddyline.algebra.functions import AGGREGATE_NAMES
 from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.sql.numbers import shortened
 
@@ -25,7 +24,7 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Cube: ("GROUP BY CUBE", _KEYS),
     exp.Rollup: ("GROUP BY ROLLUP", _KEYS),
     exp.Window: ("OVER", "put a window on the stream and use GROUP BY"),
-    exp.WithinGroup: ("WITHIN GROUP", f"aggregates are {', '.join(AGGREGATE_NAMES)}"),
+    exp.WithinGroup: ("WITHIN GROUP", "docs/sql-functions.md lists the aggregates"),
     exp.Star: ("* inside an expression", "name the columns"),
     exp.Distinct: (
         "DISTINCT inside a function",
