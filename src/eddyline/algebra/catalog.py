@@ -114,8 +114,14 @@ class TableDef:
 class Emit:
     """The output mode of a query (DESIGN: semantics)."""
 
-    mode: Literal["inserts", "changes", "snapshot"] = "inserts"
+    mode: Literal["inserts", "changes", "snapshot", "final"] = "inserts"
     every_us: int | None = None  #: the period of SNAPSHOT
+    stated: bool = field(default=True, compare=False)  #: whether the text has it
+
+    @property
+    def adds_only(self) -> bool:
+        """Whether results are emitted, and not that they expire."""
+        return self.mode in ("inserts", "final")
 
     def __str__(self) -> str:
         from eddyline.algebra.windows import format_duration

@@ -45,6 +45,7 @@ from eddyline.algebra.nodes.rows import (
     filtered,
 )
 from eddyline.algebra.nodes.scans import OWN_ROW, SharedRows, StreamScan, TableScan, Updates
+from eddyline.algebra.nodes.windowed import FinalRows, Windowed
 
 #: Every kind of node.
 AnyPlan: TypeAlias = (
@@ -54,6 +55,8 @@ AnyPlan: TypeAlias = (
     | Filter
     | Project
     | Unnest
+    | Windowed
+    | FinalRows
     | Product
     | Join
     | Negation
@@ -77,6 +80,7 @@ __all__ = [
     "AnyPlan",
     "Distinct",
     "Filter",
+    "FinalRows",
     "GroupBy",
     "Join",
     "Keys",
@@ -97,6 +101,7 @@ __all__ = [
     "Union",
     "Unnest",
     "Updates",
+    "Windowed",
     "anti_join",
     "below_projections",
     "filtered",

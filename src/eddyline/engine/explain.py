@@ -97,7 +97,8 @@ def waits_for_rows(emit: Emit, plan: Plan, streams: Mapping[str, StreamDef]) -> 
     awaited = sorted({s.stream for s in scans if streams[s.stream].idle_us is None})
     by_expiry = emit.mode == "changes" or plan.takes_back
     expires = any(isinstance(s.window, Range) for s in scans)
-    if not awaited or not (emit.mode == "snapshot" or (by_expiry and expires)):
+    timed = emit.mode in ("snapshot", "final")
+    if not awaited or not (timed or (by_expiry and expires)):
         return []
     return [
         f"without a row of {', '.join(awaited)} (no IDLE AFTER) time stands still: results that "

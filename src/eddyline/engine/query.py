@@ -97,8 +97,8 @@ class Query:
         self.shedding: Callable[[], dict[str, Any]] = dict
         self.shedding_lines: Callable[[], list[str]] = list
         self.schema: pa.Schema = arrow_schema(plan.schema)
-        self.replace_key = replaced_by(plan) if emit.mode == "inserts" else None
-        self._forgotten = unbounded_scan(plan) if emit.mode == "inserts" else None
+        self.replace_key = replaced_by(plan) if emit.adds_only else None
+        self._forgotten = unbounded_scan(plan) if emit.adds_only else None
         self._answer = answer
         self._explained = explained
         self._change_schema = change_schema(plan.schema)

@@ -20,6 +20,7 @@ from eddyline.algebra.plan import (
     TableScan,
     Union,
     Unnest,
+    Windowed,
 )
 from eddyline.algebra.windows import PartitionRows
 
@@ -61,6 +62,8 @@ def _origins(plan: Plan, found: set[ComparedColumn]) -> list[Origins]:
             return [_read([e], below[0]) for e in plan.exprs]
         case Unnest():
             return below[0] + [frozenset()] * len(plan.names)
+        case Windowed():
+            return below[0] + [frozenset()] * 2
         case Join() | Negation() | SemiJoin() | AntiJoin():
             for left, right in plan.keys:
                 found |= _read([left], below[0]) | _read([right], below[1])

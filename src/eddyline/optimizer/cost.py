@@ -38,6 +38,7 @@ from eddyline.algebra.plan import (
     AntiJoin,
     Distinct,
     Filter,
+    FinalRows,
     GroupBy,
     Join,
     Negation,
@@ -50,6 +51,7 @@ from eddyline.algebra.plan import (
     TableScan,
     Union,
     Unnest,
+    Windowed,
 )
 from eddyline.optimizer.estimates import Estimate, estimate_node
 from eddyline.optimizer.prices import TYPICAL, Prices
@@ -140,7 +142,7 @@ def _own(
         case TableScan():
             changes = 0.0 if plan.updates == "static" else statistics.table_rate(plan.table)
             return (prices.insert_s + prices.invalidate_s) * changes
-        case Filter() | Project() | Unnest() | Union():
+        case Filter() | Project() | Unnest() | Windowed() | FinalRows() | Union():
             return prices.pass_s * sum(loads)
         case Product():
             return math.inf  # no operator computes a Product

@@ -30,6 +30,7 @@ from eddyline.algebra.plan import (
     TableScan,
     Union,
     Unnest,
+    Windowed,
 )
 from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.optimizer import matches
@@ -139,6 +140,8 @@ def estimate_node(plan: Plan, inputs: Sequence[Estimate], statistics: Statistics
             return replace(inputs[0], values=values)
         case Unnest():
             return _unnested(plan, inputs[0])
+        case Windowed():
+            return _windowed(plan, inputs[0])
         case Product():
             return reduce(lambda a, b: _paired(a, b, 1.0, a.values + b.values), inputs)
         case Join():
@@ -161,6 +164,12 @@ def _unnested(plan: Unnest, input_: Estimate) -> Estimate:
     values = input_.values + tuple(values_of_type(f.type) for f in added)
     rate, retracted, rows = (_ELEMENTS * n for n in (input_.rate, input_.retracted, input_.rows))
     return Estimate(rate, retracted, rows, values)
+
+
+def _windowed(plan: Windowed, input_: Estimate) -> Estimate:
+    values = (*input_.values, *(values_of_type(f.type) for f in plan.schema[plan.start :]))
+    rate = input_.rate * plan.windows.per_row
+    return Estimate(rate, 0.0, rate * plan.windows.size_us / 2e6, values)
 
 
 def _by_default(plan: Plan, inputs: Sequence[Estimate]) -> Estimate:

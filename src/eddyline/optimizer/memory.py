@@ -18,6 +18,7 @@ from eddyline.algebra.plan import (
     AntiJoin,
     Distinct,
     Filter,
+    FinalRows,
     GroupBy,
     Join,
     LookupAntiJoin,
@@ -33,6 +34,7 @@ from eddyline.algebra.plan import (
     TableScan,
     Union,
     Unnest,
+    Windowed,
     below_projections,
 )
 from eddyline.algebra.windows import Range, Unbounded
@@ -67,7 +69,16 @@ def bytes_of(plan: Plan, output: Estimate, inputs: Sequence[Estimate]) -> float:
             return output.rows * (row_bytes(plan.schema) + _INDEX_BYTES + 3 * _INSTANT_BYTES)
         case GroupBy():
             return _grouped_bytes(plan, output, inputs[0])
-        case Filter() | Project() | Unnest() | Product() | Union() | SharedRows():
+        case (
+            Filter()
+            | Project()
+            | Unnest()
+            | Windowed()
+            | FinalRows()
+            | Product()
+            | Union()
+            | SharedRows()
+        ):
             return 0.0  # stateless
     indexed = zip(plan.inputs, inputs, strict=True)
     return sum(e.rows * (_INDEX_BYTES + _ids_bytes(p)) for p, e in indexed)

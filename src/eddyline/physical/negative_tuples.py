@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from eddyline.algebra.catalog import Emit
-from eddyline.algebra.plan import Distinct, Join, Lookup, Plan, StreamScan, TableScan
+from eddyline.algebra.plan import Distinct, Join, Lookup, Plan, StreamScan, TableScan, Windowed
 from eddyline.algebra.windows import Range
 from eddyline.physical.node_planner import StemOf
 from eddyline.physical.patterns import base_scan, row_ids_of
@@ -25,6 +26,7 @@ from eddyline.runtime.join_inputs.join_input import InputRows
 from eddyline.runtime.join_inputs.table_input import TableInput
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.join import Join as JoinOperator
+from eddyline.runtime.operators.windowed import RepeatedIds
 from eddyline.runtime.stores.expiry import ExpiryStore
 from eddyline.runtime.stores.table import TableStem
 
@@ -41,11 +43,24 @@ class NegativeTuplePlanner(Planner):
         if not self._begins(plan):
             return super().build(plan, probed=probed)
         source = self._timed.build(plan, probed=True)
-        return self.with_expiries(plan, source, row_ids_of(plan).width)
+        width = row_ids_of(plan).width
+        if row_ids_of(plan).stored:
+            return self.with_expiries(plan, source, width)
+        source, stored_width = self._output_stored(plan, source)
+        expiring = self.with_expiries(plan, source, stored_width)
+        return self._graph.obtain(("ids", expiring), partial(RepeatedIds, expiring, width))
 
     def _begins(self, plan: Plan) -> bool:
         """Whether a '-' per expiry is added to the rows of the plan's timed operator."""
+        if isinstance(plan, Windowed):
+            return True
         return isinstance(plan, StreamScan) and isinstance(plan.window, Range)
+
+    def _rows_of_windows(self, plan: Plan) -> Operator:
+        return self._timed.build(plan)
+
+    def _with_every_expiry(self, plan: Plan) -> Operator:
+        return self.build(plan, probed=True)
 
     def _key(self, plan: Plan, probed: bool) -> Hashable:
         return "negative tuples", plan, probed

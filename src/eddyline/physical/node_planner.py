@@ -15,6 +15,7 @@ from eddyline.algebra.plan import (
     AntiJoin,
     Distinct,
     Filter,
+    FinalRows,
     GroupBy,
     Join,
     Lookup,
@@ -33,6 +34,7 @@ from eddyline.algebra.plan import (
     TableScan,
     Union,
     Unnest,
+    Windowed,
     join,
     sealed,
 )
@@ -49,6 +51,7 @@ from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.tree import FeedbackTree, feeds_back, takes_feedback
 from eddyline.physical.patterns import base_scan, is_endless, passes_rows, row_ids_of
 from eddyline.physical.strategy import JoinTreeBuilder, Strategy
+from eddyline.physical.window_groups import window_groups
 from eddyline.runtime.batch import Evaluator
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.join_input import InputRows, JoinInput, StemRows
@@ -70,6 +73,9 @@ from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.supplied_input import SuppliedInput
 from eddyline.runtime.operators.union import Union as UnionOperator
 from eddyline.runtime.operators.unnest import Unnest as UnnestOperator
+from eddyline.runtime.operators.window_group import WindowGroup
+from eddyline.runtime.operators.windowed import Final as FinalOperator
+from eddyline.runtime.operators.windowed import Windowed as WindowedOperator
 from eddyline.runtime.stores.expiry import ExpiryStore, FifoStore, PartitionedStore
 from eddyline.runtime.stores.intermediates import ResultRows
 from eddyline.runtime.stores.stem import EndlessWindow, Stem
@@ -105,6 +111,8 @@ class NodePlanner:
 
     def build(self, plan: Plan, *, probed: bool = False) -> Operator:
         """The operator of a plan; ``probed``: its rows will be probed while they are alive."""
+        if isinstance(plan, FinalRows):
+            return self._final(plan)
         probed = probed or not passes_rows(plan)  # others keep what they need: one for all queries
         return self._graph.obtain(self._key(plan, probed), partial(self._make, plan, probed))
 
@@ -138,6 +146,8 @@ class NodePlanner:
                     outer=node.outer,
                     numbered=node.numbered,
                 )
+            case Windowed():
+                return WindowedOperator(self.build(node.input), node.windows)
             case LookupJoin() | LookupSemiJoin() | LookupAntiJoin():
                 return self._lookup(node, probed)
             case Join():
@@ -152,7 +162,36 @@ class NodePlanner:
                 return self._distinct(node)
             case Product():
                 raise AssertionError("the optimizer makes joins of products")
+            case FinalRows():
+                raise AssertionError("it is built of several operators")
         assert_never(node)
+
+    def _final(self, plan: FinalRows) -> Operator:
+        """Operators of several Finals share the groups of their windows."""
+        found = window_groups(plan)
+        if found is None:
+            make = partial(FinalOperator, self._with_every_expiry(plan.input), plan.end)
+            return self._graph.obtain(("final", plan), make)
+        source = self._rows_of_windows(found.windowed.input)
+        made = partial(WindowGroup, source, found.windowed.windows, found.grouping)
+        operator = self._graph.obtain(("window groups", found.group), made)
+        for step in found.above:
+            if isinstance(step, Filter):
+                above = partial(FilterOperator, operator, compile_predicate(step.predicate))
+                operator = self._graph.obtain(("final", step), above)
+            else:
+                project = partial(ProjectOperator, operator, [output(e) for e in step.exprs])
+                operator = self._graph.obtain(("final", step), project)
+        return operator
+
+    def _rows_of_windows(self, plan: Plan) -> Operator:
+        """The operator of a plan whose rows windows get; it has no '-'."""
+        return self.build(plan)
+
+    def _with_every_expiry(self, plan: Plan) -> Operator:
+        """The operator of a plan with a '-' for every row that leaves it."""
+        source, width = self._output_stored(plan, self.build(plan, probed=True))
+        return self.with_expiries(plan, source, width)
 
     def _table_scan(self, plan: TableScan) -> Operator:
         stem = self._stem_of(plan.table)

@@ -10,6 +10,7 @@ from eddyline.algebra.plan import (
     AntiJoin,
     Distinct,
     Filter,
+    FinalRows,
     GroupBy,
     Join,
     Lookup,
@@ -26,6 +27,7 @@ from eddyline.algebra.plan import (
     TableScan,
     Union,
     Unnest,
+    Windowed,
     below_projections,
     sealed,
 )
@@ -71,6 +73,8 @@ def row_ids_of(plan: Plan) -> RowIds:
             return ids if all(isinstance(e, ColumnRef) for e in node.exprs) else ids.computed
         case Unnest():  # and the element's number
             return RowIds(row_ids_of(node.input).width + 1, stored=False)
+        case Windowed():  # and the window's start and end
+            return RowIds(row_ids_of(node.input).width + 2, stored=False)
         case LookupJoin() | LookupSemiJoin() | LookupAntiJoin() if node.is_static:
             left = row_ids_of(node.left)  # a '-' finds the match of its row again
             return RowIds(left.width + isinstance(node, LookupJoin), left.stored)
@@ -81,7 +85,7 @@ def row_ids_of(plan: Plan) -> RowIds:
             return RowIds(row_ids_of(node.left).stored_width, stored=True)
         case Union():
             return RowIds(1 + max(row_ids_of(p).width for p in node.parts), stored=False)
-        case GroupBy() | Distinct():
+        case GroupBy() | Distinct() | FinalRows():
             return RowIds(1, stored=False)
     assert_never(node)
 
@@ -125,6 +129,8 @@ def unbounded_scan(plan: Plan) -> str | None:
     """
     if isinstance(plan, StreamScan):
         return plan.label if isinstance(plan.window, Unbounded) else None
+    if isinstance(plan, FinalRows):
+        return f"EMIT FINAL {plan.label}"
     if isinstance(plan, Lookup):
         return unbounded_scan(plan.left)
     if not isinstance(plan, (Filter, Project, Unnest, Union)):

@@ -33,7 +33,7 @@ class Planner(NodePlanner):
 
     def query(self, plan: Plan, emit: Emit) -> Operator:
         """The operator whose output is what the query emits."""
-        if emit.mode == "inserts":
+        if emit.adds_only:
             return self._inserts(plan)
         source = self.build(plan, probed=True)
         if emit.mode == "snapshot":

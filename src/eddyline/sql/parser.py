@@ -334,7 +334,7 @@ class StatementParser(DefinitionParser):
     def _explain(self) -> _Build:
         analyze = self._match_text_seq("ANALYZE")
         target: Select | str
-        emit, sheds = Emit(), False
+        emit, sheds = Emit(stated=False), False
         if self._curr.token_type in QUERY_TOKENS:
             target, emit, sheds = self._select(), self._emit(), self._sheds()
         else:
@@ -358,15 +358,15 @@ class StatementParser(DefinitionParser):
 
     def _emit(self) -> Emit:
         if not self._match_text_seq("EMIT"):
-            return Emit()
-        for mode in ("inserts", "changes"):
+            return Emit(stated=False)
+        for mode in ("inserts", "changes", "final"):
             if self._match_text_seq(mode.upper()):
                 return Emit(cast(Any, mode))
         if not self._match_text_seq("SNAPSHOT"):
             word = self._curr.text.upper()
             raise self.fail(
                 "unknown EMIT mode; "
-                + did_you_mean(word, ("INSERTS", "CHANGES", "SNAPSHOT EVERY 10 SECONDS"))
+                + did_you_mean(word, ("INSERTS", "CHANGES", "FINAL", "SNAPSHOT EVERY 10 SECONDS"))
             )
         if not self._match_text_seq("EVERY"):
             raise self.fail(f"expected EVERY and a duration, {self.here()}")

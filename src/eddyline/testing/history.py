@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from eddyline.testing.changes import check_changes, check_snapshots
+from eddyline.testing.changes import (
+    WrongAnswer,
+    changes_of,
+    check_changes,
+    check_snapshots,
+    compare,
+)
 from eddyline.testing.keys import group_key
 from eddyline.testing.oracle import Oracle
 from eddyline.testing.reading import read_query
@@ -34,6 +40,14 @@ def check_history(
         WrongAnswer: at some instant the changes do not yield the answer.
     """
     reading = read_query(sql)
+    if reading.mode == "final":
+        found = [((c.ts_us, *c.row)) for c in changes_of(changes) if c.op == "+"]
+        expected = [(e, *row) for e, row in oracle.finals(sql, until_us) if e > since_us]
+        times = [ts for ts, *_ in found]
+        if times != sorted(times) or len(found) < changes.num_rows:
+            raise WrongAnswer("EMIT FINAL emits '+' alone, in the order of time")
+        compare(expected, [f for f in found if f[0] > since_us], "in all final results")
+        return
     if reading.mode == "snapshot":
         assert reading.every_us is not None
         check_snapshots(

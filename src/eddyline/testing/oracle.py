@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ import pyarrow.compute as pc
 
 from eddyline.testing.bags import Row, plain
 from eddyline.testing.live import LiveTable
-from eddyline.testing.reading import range_windows
+from eddyline.testing.reading import fixed_windows, range_windows, read_query
 from eddyline.testing.rendering import OracleCatalog, render
 
 _MEMORY: Final = "2GB"
@@ -107,6 +108,33 @@ class Oracle:
             found[tau].append(tuple(plain(v) for v in values))
         return found
 
+    def finals(self, sql: str, until_us: int) -> list[tuple[int, Row]]:
+        """What EMIT FINAL has emitted up to an instant, with the instants: of each window that has
+        ended, the rows of the answer just before. Of windows that overlap, the select list has the
+        end of a row's window as ``window_end``.
+        """
+        ends = sorted(e for e in self._window_ends(sql) if e <= until_us)
+        names = [e.alias_or_name.lower() for e in read_query(sql).select.expressions]
+        place = names.index("window_end") if "window_end" in names else None
+        found = []
+        for before, rows in self.answers(sql, [e - 1 for e in ends]).items():
+            at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=before + 1)
+            mine = plain(at.replace(tzinfo=None))
+            found += [(before + 1, r) for r in rows if place is None or r[place] == mine]
+        return found
+
+    def _window_ends(self, sql: str) -> set[int]:
+        """When the windows of a query that have rows end."""
+        starts = {t for name in self.streams for t in self._time_us(name).to_pylist()}
+        found = set()
+        for _, size, step, offset in fixed_windows(sql, self.views):
+            for t in starts:
+                first = (t - offset) // step * step + offset
+                found |= {e for e in range(first, first + size + step + 1, step) if e > t}
+                if size % step:  # ends lie between the starts
+                    found |= {s + size for s in range(first - size // step * step, first + 1, step)}
+        return found
+
     def instants(self, sql: str, until_us: int) -> list[int]:
         """The instants up to ``until_us`` at which the answer may change, and one between each two.
 
@@ -116,6 +144,7 @@ class Oracle:
         starts = {t for name in self.streams for t in self._time_us(name).to_pylist()}
         lengths = range_windows(sql, self.views)
         changed = {t for table in self.live.values() for t in table.times_us()}
+        changed |= self._window_ends(sql)
         events = sorted(starts | changed | {t + length for t in starts for length in lengths})
         events = [t for t in events if t <= until_us]
         between = [(a + b) // 2 for a, b in zip(events, [*events[1:], until_us], strict=False)]

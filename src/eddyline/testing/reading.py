@@ -28,16 +28,20 @@ _UNIT_US: Final = {
     "WEEK": 604_800_000_000,
 }
 _WINDOW_WORDS: Final = {"RANGE", "ROWS", "PARTITION", "PARTITION BY", "NOW", "UNBOUNDED"}
+_FIXED: Final = {"TUMBLE", "HOP", "CUMULATE"}
 _MARK: Final = re.compile(r"(?P<stream>.+)__window(?P<number>\d+)")
 
 
 @dataclass(frozen=True)
 class WindowText:
-    """A window as written: a length in time, a number of rows (per value), or unbounded."""
+    """A window as written: a length in time, a number of rows (per value), or unbounded; or
+    windows between fixed instants: TUMBLE, HOP or CUMULATE, with their size, step and offset.
+    """
 
     range_us: int | None = None
     rows: int | None = None
     partition: tuple[str, ...] = ()
+    fixed: tuple[str, int, int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,18 @@ def range_windows(sql: str, views: Mapping[str, str]) -> set[int]:
     return lengths
 
 
+def fixed_windows(sql: str, views: Mapping[str, str]) -> set[tuple[str, int, int, int]]:
+    """All TUMBLE, HOP and CUMULATE windows of a query and of its views."""
+    reading = read_query(sql)
+    windows = [*reading.windows, *([reading.trailing] if reading.trailing else [])]
+    found = {w.fixed for w in windows if w.fixed is not None}
+    for table in reading.select.find_all(exp.Table):
+        name, _ = stream_of(table)
+        if name in views:
+            found |= fixed_windows(views[name], views)
+    return found
+
+
 def _statements(script: str) -> Iterator[list[Token]]:
     statement: list[Token] = []
     for token in Spark().tokenize(script):
@@ -147,6 +163,12 @@ def _cut_windows(sql: str, body: Sequence[Token]) -> tuple[str, tuple[WindowText
         if _opens_keys(body, i):
             pieces += [sql[end : body[i].start], "BY NAME "]
             end = body[i].start
+        elif (called := _function_at(body, i)) is not None:
+            name_at, close, window = called
+            pieces.append(sql[end : body[i].start])
+            pieces.append(f"`{body[name_at].text}__window{len(windows)}`")
+            windows.append(window)
+            end, i = body[close].end + 1, close
         elif _opens_window(body, i):
             name = _name_before(body, i)
             close = next(
@@ -161,6 +183,35 @@ def _cut_windows(sql: str, body: Sequence[Token]) -> tuple[str, tuple[WindowText
     return "".join(pieces) + sql[end : body[-1].end + 1], tuple(windows)
 
 
+def _function_at(body: Sequence[Token], i: int) -> tuple[int, int, WindowText] | None:
+    """``[TABLE(] HOP([TABLE] s, DESCRIPTOR(ts), slide, size [, offset]) [)]``: where its
+    input's name is, where it ends, and its windows.
+    """
+    texts = [t.text.upper() for t in body[i : i + 4]]
+    if texts[:2] == ["TABLE", "("] and texts[2] in _FIXED and texts[3] == "(":
+        found = _function_at(body, i + 2)
+        assert found is not None, "it has been seen"
+        return found[0], found[1] + 1, found[2]
+    if len(texts) < 2 or texts[0] not in _FIXED or texts[1] != "(":
+        return None
+    arguments: list[list[Token]] = [[]]
+    depth, at = 1, i + 2
+    while depth:
+        text = body[at].text
+        depth += (text == "(") - (text == ")")
+        if text == "," and depth == 1:
+            arguments.append([])
+        elif depth:
+            arguments[-1].append(body[at])
+        at += 1
+    lengths = [_duration_us(a) for a in arguments[2:]]
+    if texts[0] == "TUMBLE":
+        lengths.insert(0, lengths[0])
+    step, size, offset = (*lengths, 0)[:3]
+    name = i + 2 + (body[i + 2].text.upper() == "TABLE")
+    return name, at - 1, WindowText(fixed=(texts[0], size, step, offset))
+
+
 def _name_before(body: Sequence[Token], bracket: int) -> int:
     """The position of the stream's name: before the window, or before an alias between them."""
     if body[bracket - 2].token_type is TokenType.ALIAS:
@@ -171,7 +222,7 @@ def _name_before(body: Sequence[Token], bracket: int) -> int:
 
 def _opens_window(body: Sequence[Token], i: int) -> bool:
     bracket = body[i].token_type is TokenType.L_BRACKET and i > 0 and i + 1 < len(body)
-    return bracket and body[i + 1].text.upper() in _WINDOW_WORDS
+    return bracket and body[i + 1].text.upper() in _WINDOW_WORDS | _FIXED
 
 
 def _opens_keys(body: Sequence[Token], i: int) -> bool:
@@ -185,6 +236,12 @@ def _read_window(tokens: Sequence[Token]) -> WindowText:
         return WindowText(range_us=1)
     if "UNBOUNDED" in words:
         return WindowText()
+    if words[0] in _FIXED:
+        at = {w: words.index(w) if w in words else len(words) for w in ("EVERY", "OFFSET")}
+        size = _duration_us(tokens[1 : min(at.values())])
+        every = _duration_us(tokens[at["EVERY"] + 1 : at["OFFSET"]])
+        offset = _duration_us(tokens[at["OFFSET"] + 1 :])
+        return WindowText(fixed=(words[0], size, every or size, offset))
     if words[0] == "RANGE":
         return WindowText(range_us=_duration_us(tokens[1:]))
     rows = WindowText(rows=int(words[words.index("ROWS") + 1]))

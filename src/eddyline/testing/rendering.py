@@ -77,6 +77,10 @@ class _Inliner:
         return select
 
     def _rows(self, name: str, window: WindowText | None) -> exp.Expr | None:
+        if name in self._views and window is not None and window.fixed is not None:
+            select = read_query(self._views[name]).select
+            if not any(stream_of(t)[1] is None for t in select.find_all(exp.Table)):
+                return _in_windows(self._ever(name), [], window.fixed)
         if name in self._views:
             return self.inline(read_query(self._views[name]), window)
         if name in self._streams:
@@ -85,9 +89,61 @@ class _Inliner:
             return _contents(name, *self._live[name])
         return None
 
+    def _ever(self, view: str) -> Any:
+        """All results that a view of joined streams has made up to $tau, with their __ts."""
+        reading = read_query(self._views[view])
+        select: Any = reading.select.copy()
+        _require(isinstance(select, exp.Select) and not select.args.get("group"), "joins here")
+        ends = []
+        for table in list(select.find_all(exp.Table)):
+            name, number = stream_of(table)
+            window = reading.trailing if number is None else reading.windows[number]
+            assert window is not None and window.range_us is not None, "RANGE windows"
+            rows = _select(self._streams[name], f"{name}__rows").where(
+                "__ts <= $tau", dialect="duckdb"
+            )
+            rows.select("__ts", f"__ts + {window.range_us} AS __exp", copy=False)
+            rows.meta[_WINDOW] = True
+            alias = table.alias or name
+            inlined = exp.Subquery(this=rows, alias=exp.TableAlias(this=exp.to_identifier(alias)))
+            ends.append(exp.column("__exp", alias))
+            table.replace(inlined)
+        _stamp(select, "__ts")
+        for end in ends:
+            select.where(exp.LT(this=_time_of(_items(select)), expression=end), copy=False)
+        return select
+
+
+def _in_windows(
+    rows: exp.Expr, columns: Iterable[str], fixed: tuple[str, int, int, int]
+) -> exp.Expr:
+    """Rows with __ts, once for each window that contains __ts and is open at $tau.
+
+    Args:
+        columns: of the rows; none: all but __ts.
+    """
+    kind, size, step, offset = fixed
+    shown = ", ".join(f'r."{c}"' for c in columns) or "r.* EXCLUDE (__ts)"
+    first, last = (0, size // step - 1) if kind == "CUMULATE" else (-(size // step) - 1, 0)
+    every = size if kind == "CUMULATE" else step
+    base = f"CAST(floor((r.__ts - {offset}) / {every}) AS BIGINT) * {every} + {offset}"
+    start, end = f"{base} + n.k * {step}", f"{base} + n.k * {step} + {size}"
+    if kind == "CUMULATE":
+        start, end = base, f"{base} + (n.k + 1) * {step}"
+    text = f"""
+        SELECT {shown}, make_timestamp({start}) AS window_start, make_timestamp({end}) AS window_end
+        FROM __rows AS r, (SELECT UNNEST(generate_series({first}, {last})) AS k) AS n
+        WHERE r.__ts <= $tau AND {start} <= r.__ts AND r.__ts < {end} AND $tau < {end}
+    """
+    return _filled(text, {"__rows": rows})
+
 
 def _live_rows(stream: str, columns: Iterable[str], window: WindowText) -> exp.Expr:
     """The rows of a stream that a window holds at $tau."""
+    if window.fixed is not None:
+        columns = tuple(columns)
+        every = _select((*columns, "__ts"), f"{stream}__rows")
+        return _in_windows(every, columns, window.fixed)
     rows = _select(columns, f"{stream}__rows").where("__ts <= $tau", dialect="duckdb")
     if window.range_us is not None:
         rows = rows.where(f"$tau < __ts + {window.range_us}", dialect="duckdb")

@@ -86,79 +86,75 @@ no error
 ----------
 SELECT window_start, count(*) FROM TABLE(TUMBLE(TABLE trades, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start
 =>
-UnsupportedError: line 1, column 42: TUMBLE(...) in FROM is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
-  SELECT window_start, count(*) FROM TABLE(TUMBLE(TABLE trades, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start
-                                           ^
+no error
 ----------
 SELECT TUMBLE_START(ts, INTERVAL '1' MINUTE), count(*) FROM trades GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)
 =>
-SqlError: line 1, column 77: there is no function TUMBLE: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
+SqlError: line 1, column 77: there is no function TUMBLE: write FROM s [TUMBLE 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)); date_trunc('minute', ts) is a key per calendar unit
   SELECT TUMBLE_START(ts, INTERVAL '1' MINUTE), count(*) FROM trades GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)
                                                                               ^
 ----------
 SELECT count(*) FROM trades GROUP BY HOP(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)
 =>
-SqlError: line 1, column 38: there is no function HOP: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+SqlError: line 1, column 38: there is no function HOP: write FROM s [HOP 5 MINUTES EVERY 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)); FROM s [RANGE 5 MINUTES] slides with every row
   SELECT count(*) FROM trades GROUP BY HOP(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)
                                        ^
 ----------
 SELECT count(*) FROM TABLE(HOP(TABLE trades, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE))
 =>
-UnsupportedError: line 1, column 28: HOP(...) in FROM is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+UnsupportedError: line 1, column 1: a group of several windows of HOP 5 MINUTES EVERY 1 MINUTE has no final result: add window_start and window_end to GROUP BY, or write EMIT CHANGES for every change, EMIT SNAPSHOT EVERY for whole answers
   SELECT count(*) FROM TABLE(HOP(TABLE trades, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE))
-                             ^
+  ^
 ----------
 SELECT count(*) FROM HOP(trades, ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)
 =>
-UnsupportedError: line 1, column 22: HOP(...) in FROM is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+UnsupportedError: line 1, column 1: a group of several windows of HOP 5 MINUTES EVERY 1 MINUTE has no final result: add window_start and window_end to GROUP BY, or write EMIT CHANGES for every change, EMIT SNAPSHOT EVERY for whole answers
   SELECT count(*) FROM HOP(trades, ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)
-                       ^
+  ^
 ----------
 SELECT count(*) FROM TUMBLE(trades, ts, INTERVAL '1' MINUTE)
 =>
-UnsupportedError: line 1, column 22: TUMBLE(...) in FROM is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
-  SELECT count(*) FROM TUMBLE(trades, ts, INTERVAL '1' MINUTE)
-                       ^
+no error
 ----------
 SELECT count(*) FROM TABLE(CUMULATE(TABLE trades, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE))
 =>
-UnsupportedError: line 1, column 28: CUMULATE(...) in FROM is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+UnsupportedError: line 1, column 1: a group of several windows of CUMULATE 5 MINUTES EVERY 1 MINUTE has no final result: add window_start and window_end to GROUP BY, or write EMIT CHANGES for every change, EMIT SNAPSHOT EVERY for whole answers
   SELECT count(*) FROM TABLE(CUMULATE(TABLE trades, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE))
-                             ^
+  ^
 ----------
 SELECT count(*) FROM trades GROUP BY SESSION(ts, INTERVAL '5' MINUTE)
 =>
-UnsupportedError: line 1, column 38: SESSION(...) is not supported: there are no windows that end with a gap; windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+UnsupportedError: line 1, column 38: SESSION(...) is not supported: there are no windows that end with a gap; windows of fixed length are s [TUMBLE 1 MINUTE]; windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
   SELECT count(*) FROM trades GROUP BY SESSION(ts, INTERVAL '5' MINUTE)
                                        ^
 ----------
 SELECT window(ts, '1 minute'), count(*) FROM trades GROUP BY window(ts, '1 minute')
 =>
-UnsupportedError: line 1, column 62: window(...) is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
+UnsupportedError: line 1, column 62: window(...) is not supported: write FROM s [TUMBLE 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)); date_trunc('minute', ts) is a key per calendar unit
   SELECT window(ts, '1 minute'), count(*) FROM trades GROUP BY window(ts, '1 minute')
                                                                ^
 ----------
 SELECT count(*) FROM trades GROUP BY window(ts, '10 minutes', '5 minutes'), symbol
 =>
-UnsupportedError: line 1, column 38: window(...) is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
+UnsupportedError: line 1, column 38: window(...) is not supported: write FROM s [TUMBLE 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)); date_trunc('minute', ts) is a key per calendar unit
   SELECT count(*) FROM trades GROUP BY window(ts, '10 minutes', '5 minutes'), symbol
                                        ^
 ----------
 SELECT window.start, count(*) FROM trades GROUP BY window(ts, '1 minute')
 =>
-UnsupportedError: line 1, column 52: window(...) is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
+UnsupportedError: line 1, column 52: window(...) is not supported: write FROM s [TUMBLE 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)); date_trunc('minute', ts) is a key per calendar unit
   SELECT window.start, count(*) FROM trades GROUP BY window(ts, '1 minute')
                                                      ^
 ----------
 SELECT session_window(ts, '5 minutes'), count(*) FROM trades GROUP BY session_window(ts, '5 minutes')
 =>
-SqlError: line 1, column 71: there is no function session_window: there are no windows that end with a gap; windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+SqlError: line 1, column 71: there is no function session_window: there are no windows that end with a gap; windows of fixed length are s [TUMBLE 1 MINUTE]; windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
   SELECT session_window(ts, '5 minutes'), count(*) FROM trades GROUP BY session_window(ts, '5 minutes')
                                                                         ^
 ----------
 SELECT time_bucket('1 minute', ts), count(*) FROM trades [NOW] GROUP BY 1
 =>
-SqlError: line 1, column 8: there is no function time_bucket: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
+SqlError: line 1, column 8: there is no function time_bucket: write FROM s [TUMBLE 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)); date_trunc('minute', ts) is a key per calendar unit
   SELECT time_bucket('1 minute', ts), count(*) FROM trades [NOW] GROUP BY 1
          ^
 ----------
@@ -482,7 +478,7 @@ UnsupportedError: line 1, column 22: a named OVER window is not supported: write
 ----------
 SELECT * FROM trades [RANGE 5 MINUTES SLIDE 1 MINUTE]
 =>
-UnsupportedError: line 1, column 39: SLIDE in a window is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+UnsupportedError: line 1, column 39: SLIDE in a window is not supported: write FROM s [HOP 5 MINUTES EVERY 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)); FROM s [RANGE 5 MINUTES] slides with every row
   SELECT * FROM trades [RANGE 5 MINUTES SLIDE 1 MINUTE]
                                         ^
 ----------
@@ -494,9 +490,7 @@ SqlError: line 1, column 29: 5 has no time unit; write for example 5 SECONDS
 ----------
 SELECT * FROM trades [TUMBLE 5 MINUTES]
 =>
-UnsupportedError: line 1, column 23: a TUMBLE window is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute; date_trunc('minute', ts) is a key per calendar unit
-  SELECT * FROM trades [TUMBLE 5 MINUTES]
-                        ^
+no error
 ----------
 SELECT * FROM trades [LAST 5 ROWS]
 =>
@@ -642,13 +636,13 @@ SqlError: line 1, column 9: expected = and the value of 'qty', got 'TO'
 ----------
 SELECT qty FROM trades EMIT FINAL
 =>
-SqlError: line 1, column 29: unknown EMIT mode; valid: CHANGES, INSERTS, SNAPSHOT EVERY 10 SECONDS
+UnsupportedError: line 1, column 1: EMIT FINAL is for rows of windows that end together: write a window such as s [TUMBLE 1 MINUTE]
   SELECT qty FROM trades EMIT FINAL
-                              ^
+  ^
 ----------
 SELECT qty FROM trades EMIT EVERY 1 MINUTE
 =>
-SqlError: line 1, column 29: unknown EMIT mode; valid: CHANGES, INSERTS, SNAPSHOT EVERY 10 SECONDS
+SqlError: line 1, column 29: unknown EMIT mode; valid: CHANGES, FINAL, INSERTS, SNAPSHOT EVERY 10 SECONDS
   SELECT qty FROM trades EMIT EVERY 1 MINUTE
                               ^
 ----------

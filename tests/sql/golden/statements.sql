@@ -142,7 +142,7 @@ SqlError: line 1, column 37: EVERY must be longer than zero
 ----------
 SELECT a FROM s EMIT DELETES
 =>
-SqlError: line 1, column 22: unknown EMIT mode; valid: CHANGES, INSERTS, SNAPSHOT EVERY 10 SECONDS
+SqlError: line 1, column 22: unknown EMIT mode; valid: CHANGES, FINAL, INSERTS, SNAPSHOT EVERY 10 SECONDS
   SELECT a FROM s EMIT DELETES
                        ^
 ----------
@@ -178,7 +178,7 @@ SqlError: line 1, column 18: unknown window, got 'SLIDE'; valid: [RANGE 5 MINUTE
 ----------
 SELECT a FROM s [RANGE 3 SECONDS SLIDE 1 SECOND]
 =>
-UnsupportedError: line 1, column 34: SLIDE in a window is not supported: windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+UnsupportedError: line 1, column 34: SLIDE in a window is not supported: write FROM s [HOP 5 MINUTES EVERY 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)); FROM s [RANGE 5 MINUTES] slides with every row
   SELECT a FROM s [RANGE 3 SECONDS SLIDE 1 SECOND]
                                    ^
 ----------

@@ -26,6 +26,7 @@ from eddyline.algebra.plan import (
     SharedRows,
     Union,
     Unnest,
+    Windowed,
     filtered,
 )
 from eddyline.optimizer.traversal import moved, shows_parameters, substituted
@@ -39,7 +40,8 @@ def push_filters(plan: Plan) -> Plan:
     has no keys: its one row exists even for no input). With ``a.x = b.x``, a term on ``a.x`` alone
     holds for ``b.x`` as well and is pushed to both sides.
 
-    Terms that do not read the elements of a list pass Unnest.
+    Terms that do not read the elements of a list pass Unnest, and those that do not read the
+    windows pass Windowed.
 
     A semi-join or anti-join hands its left rows on, so terms go to its left input, and those on
     keys to both. EXCEPT ALL counts the rows of a key, so only terms on keys pass, to both inputs.
@@ -77,7 +79,7 @@ def _pushed_below(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
             return _below_existence(plan, terms)
         case Negation():
             return _below_negation(plan, terms)
-        case Unnest():
+        case Unnest() | Windowed():
             width = len(plan.input.schema)
             below = tuple(t for t in terms if max(columns_of(t), default=0) < width)
             above = [t for t in terms if t not in below]

@@ -25,6 +25,7 @@ from eddyline.algebra.plan import (
     AntiJoin,
     Distinct,
     Filter,
+    FinalRows,
     GroupBy,
     Join,
     Negation,
@@ -38,6 +39,7 @@ from eddyline.algebra.plan import (
     TableScan,
     Union,
     Unnest,
+    Windowed,
     sealed,
 )
 from eddyline.algebra.windows import PartitionRows
@@ -205,6 +207,10 @@ class _Origins:
                 return self._matching(node)
             case Unnest():
                 return [*self._outputs(node.input), *(None for _ in node.names)]
+            case Windowed():
+                return [*self._outputs(node.input), None, None]
+            case FinalRows():
+                return self._outputs(node.input)
             case Union():
                 parts = [self._outputs(part) for part in node.parts]
                 for column in zip(*parts, strict=True):

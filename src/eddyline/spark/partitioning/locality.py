@@ -48,6 +48,7 @@ from eddyline.algebra.plan import (
     AntiJoin,
     Distinct,
     Filter,
+    FinalRows,
     GroupBy,
     Join,
     Negation,
@@ -61,6 +62,7 @@ from eddyline.algebra.plan import (
     TableScan,
     Union,
     Unnest,
+    Windowed,
     sealed,
 )
 from eddyline.algebra.windows import PartitionRows
@@ -134,7 +136,7 @@ def _table_alone(plan: Plan) -> str | None:
             return tables[0] if all(tables) else None
         case Negation() | SemiJoin() | AntiJoin():
             return _table_alone(node.left)
-        case Unnest():
+        case Unnest() | Windowed() | FinalRows():
             return _table_alone(node.input)
         case Union():
             return next(filter(None, map(_table_alone, node.parts)), None)
@@ -156,7 +158,7 @@ def _held(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
             return _joined(region(node), axis)
         case Negation() | SemiJoin() | AntiJoin():
             return _matched(node, _with_streams(node.left, axis), _held(node.right, axis))
-        case Unnest():  # rows are where the row with the list is; its columns come first
+        case Unnest() | Windowed() | FinalRows():  # rows are where those of the input are
             return _with_streams(node.input, axis)
         case Union():
             return _united([_with_streams(part, axis) for part in node.parts])

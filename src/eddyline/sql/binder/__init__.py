@@ -7,6 +7,7 @@ from dataclasses import replace
 from eddyline.algebra.catalog import BoundQuery, Emit
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import Context, DefaultWindow, require_windows
+from eddyline.sql.binder.final import NoWindowEnd, final_plan, is_final_by_default
 from eddyline.sql.binder.output import checked_output
 from eddyline.sql.binder.parameters import parameter_row
 from eddyline.sql.binder.query import bind_query
@@ -47,6 +48,11 @@ def _bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
             UnsupportedError,
         )
     plan = checked_output(bound.plan, select, context)
+    if emit.mode == "final" or (not emit.stated and is_final_by_default(plan)):
+        try:
+            plan, emit = context.checked(final_plan(plan), select.ast), Emit("final")
+        except NoWindowEnd as e:
+            raise context.error(select.ast, str(e), UnsupportedError) from None
     return BoundQuery(plan, emit, row.table.name if row else None)
 
 

@@ -14,7 +14,9 @@ from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.clauses import with_own_window
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream
 from eddyline.sql.binder.output import unique_names
+from eddyline.sql.binder.time_windows import windowed_item, windowed_stream
 from eddyline.sql.statements import Select
+from eddyline.sql.time_window_syntax import FixedWindow
 from eddyline.sql.window_syntax import StreamWindow
 from eddyline.types import Field, Schema
 
@@ -34,21 +36,28 @@ class Item:
 
 def bind_relation(node: exp.Expr, context: Context, bind_query: BindQuery) -> Item:
     """Bind a FROM item, without the joins behind it."""
-    if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-        context.require_only(node, "this", "alias", "window", "joins")
-        bound = _named(node, context, bind_query)
-    elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
-        context.require_only(node, "this", "alias", "window", "joins")
-        bound = with_own_window(node, context, lambda inner: bind_query(node.this, inner))
+    if node.args.get("windowed") is not None:
+        outside = replace(context, window=None)  # a trailing WINDOW is not for what has a window
+        bound = windowed_item(node, outside, lambda inner: _bound(node, inner, bind_query))
     else:
-        raise context.error(
-            node, "this is not supported in FROM: name a stream or table", UnsupportedError
-        )
+        bound = _bound(node, context, bind_query)
     fields, alias = bound.plan.schema, node.args.get("alias")
     columns = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
     if columns:  # AS t (a, b)
         fields = renamed(fields, columns, context)
     return Item(node, node.alias_or_name, fields, bound)
+
+
+def _bound(node: exp.Expr, context: Context, bind_query: BindQuery) -> BoundPlan:
+    if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+        context.require_only(node, "this", "alias", "window", "windowed", "joins")
+        return _named(node, context, bind_query)
+    if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
+        context.require_only(node, "this", "alias", "window", "windowed", "joins")
+        return with_own_window(node, context, lambda inner: bind_query(node.this, inner))
+    raise context.error(
+        node, "this is not supported in FROM: name a stream or table", UnsupportedError
+    )
 
 
 def renamed(schema: Schema, columns: list[exp.Expr], context: Context) -> Schema:
@@ -107,16 +116,17 @@ def _view(node: exp.Table, select: Select, context: Context, bind_query: BindQue
 
 
 def _stream(node: exp.Table, stream: StreamDef, context: Context) -> BoundPlan:
-    own = node.args.get("window")
-    default = context.window
-    if own is not None:
-        window = _window(own, stream, context)
-    elif default is not None:
+    own, default = node.args.get("window"), context.window
+    written, place = own, context
+    if own is None and default is not None:
         default.used = True
-        window = _window(default.node, stream, default.context)
-    else:
+        written, place = default.node, default.context
+    if written is None:
         scan = StreamScan(stream.name, Unbounded(explicit=False), stream.schema)
         return BoundPlan(scan, (OpenStream(stream.name, node, context),))
+    if isinstance(written, FixedWindow):
+        return windowed_stream(node, written, stream, context)
+    window = _window(written, stream, place)
     return BoundPlan(StreamScan(stream.name, window, stream.schema))
 
 

@@ -10,7 +10,17 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from eddyline.algebra.expressions import ColumnRef, Expr
-from eddyline.algebra.plan import Filter, GroupBy, Join, Plan, Product, Project, Union, Unnest
+from eddyline.algebra.plan import (
+    Filter,
+    GroupBy,
+    Join,
+    Plan,
+    Product,
+    Project,
+    Union,
+    Unnest,
+    Windowed,
+)
 from eddyline.sql.limits import MAX_EXPRESSION, MAX_INPUTS, MAX_PLAN
 
 
@@ -85,6 +95,8 @@ def _columns(plan: Plan, inputs: list[PlanSize], own: list[int]) -> tuple[int, .
         return tuple(c for i in inputs for c in i.columns)
     if isinstance(plan, Unnest):
         return (*inputs[0].columns, *(1 for _ in plan.names))
+    if isinstance(plan, Windowed):
+        return (*inputs[0].columns, 1, 1)
     return inputs[0].columns if inputs else (1,) * len(plan.schema)
 
 

@@ -1,0 +1,78 @@
+"""Nodes of windows between fixed instants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from eddyline.algebra.nodes.base import Unary
+from eddyline.algebra.patterns import Pattern
+from eddyline.algebra.time_windows import TimeWindows
+from eddyline.types import TIMESTAMP, Field, Schema
+
+#: The columns that windows add.
+WINDOW_COLUMNS: Final = (Field("window_start", TIMESTAMP), Field("window_end", TIMESTAMP))
+
+
+@dataclass(frozen=True)
+class Windowed(Unary):
+    """Emits a row per window that contains the input row's instant; it lives until the window ends,
+    however long the input row does. Keeps nothing.
+
+    The input takes no row back. The window's columns follow those of the input.
+    """
+
+    windows: TimeWindows
+
+    def __post_init__(self) -> None:
+        assert not self.input.takes_back, "a '-' is at another instant than its row"
+
+    @cached_property
+    def schema(self) -> Schema:
+        return (*self.input.schema, *WINDOW_COLUMNS)
+
+    @property
+    def start(self) -> int:
+        """The column of window_start; that of window_end is the next."""
+        return len(self.input.schema)
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        return Pattern.WKS if self.windows.single else Pattern.WK
+
+    @cached_property
+    def lifespan_us(self) -> int | None:
+        return self.windows.size_us
+
+    @property
+    def label(self) -> str:
+        return str(self.windows)
+
+
+@dataclass(frozen=True)
+class FinalRows(Unary):
+    """EMIT FINAL: emits each row that is in the input's answer when its window ends, at that
+    instant. Nothing is taken back.
+
+    Attributes:
+        end: the column with the end of the row's window.
+    """
+
+    end: int
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        return Pattern.MONOTONIC
+
+    @cached_property
+    def takes_back(self) -> bool:
+        return False
+
+    @cached_property
+    def lifespan_us(self) -> int | None:
+        return None
+
+    @property
+    def label(self) -> str:
+        return f"at {self.input.schema[self.end].name}"

@@ -1,0 +1,189 @@
+"""The syntax of windows between fixed instants: functions in FROM, and windows in brackets.
+
+``FROM TABLE(HOP(TABLE s, DESCRIPTOR(ts), slide, size [, offset]))`` as in the standard and in
+Flink, ``HOP(s, ts, slide, size)``, and ``s [HOP size EVERY slide OFFSET offset]``. A function's
+input becomes the FROM item, with the window as its argument ``windowed``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from eddyline.sql.window_syntax import StreamWindow, WindowParser
+
+#: The names of the arguments of each function, in order; those in brackets may be left out.
+ARGUMENTS: Final = {
+    "TUMBLE": ("DATA", "TIMECOL", "SIZE", "OFFSET"),
+    "HOP": ("DATA", "TIMECOL", "SLIDE", "SIZE", "OFFSET"),
+    "CUMULATE": ("DATA", "TIMECOL", "STEP", "SIZE", "OFFSET"),
+}
+FUNCTION_FORMS: Final = {
+    "TUMBLE": "TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)",
+    "HOP": "HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE), slide and size",
+    "CUMULATE": (
+        "CUMULATE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' HOUR), step and size"
+    ),
+}
+BRACKET_FORMS: Final = {
+    "TUMBLE": "[TUMBLE 1 MINUTE]",
+    "HOP": "[HOP 5 MINUTES EVERY 1 MINUTE]",
+    "CUMULATE": "[CUMULATE 1 HOUR EVERY 10 MINUTES]",
+}
+_QUERY_TOKENS: Final = (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN)
+
+
+class FixedWindow(StreamWindow):
+    """TUMBLE, HOP or CUMULATE (``kind``), ``size``, ``step`` and ``offset`` in us; ``column`` is
+    the identifier of the event time, where it is written.
+    """
+
+    arg_types: ClassVar[dict[str, bool]] = {
+        **StreamWindow.arg_types,
+        "step": False,
+        "offset": False,
+        "column": False,
+    }
+
+
+class TimeWindowParser(WindowParser):
+    """Adds windows between fixed instants to what FROM can contain."""
+
+    def _parse_table(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        at = self._index
+        in_table = (
+            self._kind_at(at) == TokenType.TABLE and self._kind_at(at + 1) == TokenType.L_PAREN
+        )
+        name = at + 2 * in_table
+        if self._kind_at(name + 1) != TokenType.L_PAREN:
+            return super()._parse_table(*args, **kwargs)
+        if self._tokens[name].text.upper() not in ARGUMENTS:
+            return super()._parse_table(*args, **kwargs)
+        self._advance(2 * in_table)
+        item = self._window_function()
+        if in_table and not self._match(TokenType.R_PAREN):
+            raise self.fail(f"expected ) to end TABLE(...), {self.here()}")
+        item.set("alias", self._parse_table_alias())
+        if self._at_window():
+            raise self.fail("a window function has its window already")
+        return item
+
+    def _window_function(self) -> exp.Expr:
+        """``TUMBLE(input, time, size [, offset])``, or with ``NAME => argument``."""
+        start = self._curr
+        kind = start.text.upper()
+        self._advance(2)
+        found: dict[str, Any] = {}
+        while True:
+            name = self._argument_name(kind, found)
+            found[name] = self._argument(name)
+            if not self._match(TokenType.COMMA):
+                break
+        missing = [n for n in ARGUMENTS[kind] if n not in found and n != "OFFSET"]
+        if missing:
+            what = f"{kind} lacks its argument {missing[0]}"
+            raise self.fail(f"{what}: write {FUNCTION_FORMS[kind]}", start)
+        if not self._match(TokenType.R_PAREN):
+            raise self.fail(f"expected ) to end {kind}(...), {self.here()}")
+        step = found.get("SLIDE") or found.get("STEP")
+        item: exp.Expr = found["DATA"]
+        window = self._fixed(kind, start, found["SIZE"], step, found.get("OFFSET"))
+        window.set("column", found["TIMECOL"])
+        item.set("windowed", window)
+        return item
+
+    def _argument_name(self, kind: str, found: dict[str, Any]) -> str:
+        names = ARGUMENTS[kind]
+        at = self._curr
+        if self._next.token_type == TokenType.FARROW:
+            name = at.text.upper()
+            if name not in names or name in found:
+                raise self.fail(f"{kind} takes {', '.join(names)}, each once; {self.here()}", at)
+            self._advance(2)
+            return name
+        if len(found) == len(names):
+            raise self.fail(f"{kind} takes no more arguments: {FUNCTION_FORMS[kind]}", at)
+        return names[len(found)]
+
+    def _argument(self, name: str) -> Any:
+        if name == "DATA":
+            return self._window_input()
+        if name == "TIMECOL":
+            return self._time_column()
+        at = self._curr
+        return self.duration(), at
+
+    def _window_input(self) -> exp.Expr:
+        self._match(TokenType.TABLE)
+        at = self._curr
+        if self._match(TokenType.L_PAREN):
+            if self._curr.token_type not in _QUERY_TOKENS:
+                raise self.fail(f"expected a SELECT, {self.here()}")
+            query = self._parse_statement()
+            if not self._match(TokenType.R_PAREN):
+                raise self.fail(f"expected ), {self.here()}")
+            item: exp.Expr = self.expression(exp.Subquery(this=query))
+        else:
+            name = self._parse_id_var(any_token=False)
+            if name is None:
+                raise self.fail(f"expected the name of a stream, {self.here()}", at)
+            item = self.expression(exp.Table(this=name))
+        item.update_positions(at)
+        return item
+
+    def _time_column(self) -> exp.Expr:
+        at = self._curr
+        called = self._match_text_seq("DESCRIPTOR")
+        if called and not self._match(TokenType.L_PAREN):
+            raise self.fail(f"expected DESCRIPTOR(column), {self.here()}", at)
+        name = self._parse_id_var(any_token=False)
+        if name is None:
+            raise self.fail(f"expected DESCRIPTOR(ts), the event time's column, {self.here()}")
+        if called and not self._match(TokenType.R_PAREN):
+            raise self.fail(f"expected one column in DESCRIPTOR(...), {self.here()}")
+        return name
+
+    def _window_body(self, start: Token) -> StreamWindow:
+        kind = self._curr.text.upper()
+        if kind not in ARGUMENTS:
+            return super()._window_body(start)
+        self._advance()
+        at = self._curr
+        size, step, offset = (self.duration(), at), None, None
+        if kind != "TUMBLE":
+            if not self._match_text_seq("EVERY"):
+                form = BRACKET_FORMS[kind]
+                raise self.fail(f"expected EVERY and a duration, as in {form}; {self.here()}")
+            at = self._curr
+            step = self.duration(), at
+        if self._match_text_seq("OFFSET"):
+            at = self._curr
+            offset = self.duration(), at
+        return self._fixed(kind, start, size, step, offset)
+
+    def _fixed(
+        self,
+        kind: str,
+        start: Token,
+        size: tuple[int, Token],
+        step: tuple[int, Token] | None,
+        offset: tuple[int, Token] | None,
+    ) -> FixedWindow:
+        for length in filter(None, (size, step)):
+            if length[0] <= 0:
+                raise self.fail(f"a length of {kind} must be longer than zero", length[1])
+        if step and kind == "CUMULATE" and size[0] % step[0]:
+            message = "the size of CUMULATE must be a multiple of its step"
+            if step[0] % size[0] == 0:
+                message += ": the step comes first, then the size"
+            raise self.fail(message, size[1])
+        window = FixedWindow(
+            kind=kind,
+            size=size[0],
+            step=step[0] if step else size[0],
+            offset=offset[0] if offset else 0,
+        )
+        window.update_positions(start)
+        return window

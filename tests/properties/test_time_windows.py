@@ -1,0 +1,118 @@
+"""TUMBLE, HOP and CUMULATE: changes and final results are those of the oracle, however the rows are
+cut into batches and chunks, with restarts, under each strategy.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any, Final
+
+import pyarrow as pa
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from eddyline.testing.script import Script
+from eddyline.testing.strategies import OPTIONS
+
+DDL: Final = """\
+CREATE STREAM s (ts TIMESTAMP, k STRING, x BIGINT) TIMESTAMP BY ts;
+CREATE STREAM r (ts TIMESTAMP, k STRING, x BIGINT) TIMESTAMP BY ts;
+CREATE VIEW pairs AS SELECT s.k, s.x, r.x AS y FROM s [RANGE 1 SECOND] AS s,
+  r [RANGE 700 MILLISECONDS] AS r WHERE s.k = r.k"""
+WINDOWS: Final = (
+    "s [TUMBLE 1 SECOND]",
+    "s [TUMBLE 2 SECONDS OFFSET 300 MILLISECONDS]",
+    "TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' SECOND)) AS s",
+    "s [HOP 3 SECONDS EVERY 1 SECOND]",
+    "HOP(s, ts, INTERVAL '2' SECONDS, INTERVAL '5' SECONDS, INTERVAL '500' MILLISECONDS) AS s",
+    "s [HOP 1 SECOND EVERY 2 SECONDS]",
+    "TABLE(CUMULATE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' SECOND, INTERVAL '3' SECONDS)) AS s",
+    "s [CUMULATE 2 SECONDS EVERY 500 MILLISECONDS OFFSET 200 MILLISECONDS]",
+)
+#: Queries over windows [W], with the end of each row's window.
+QUERIES: Final = (
+    "SELECT k, window_start, window_end, COUNT(*) AS n, SUM(x) AS x, MIN(x) AS least, AVG(x) AS a "
+    "FROM [W] GROUP BY k, window_start, window_end",
+    "SELECT window_end, COUNT(*) FILTER (WHERE x > 1) AS n, MAX(k) AS k FROM [W] "
+    "GROUP BY window_start, window_end HAVING COUNT(*) > 1",
+    "SELECT k, window_end, COUNT(DISTINCT x) AS n, STDDEV(x) AS d FROM [W] WHERE x > 0 "
+    "GROUP BY window_end, k",
+    "SELECT DISTINCT k, window_end FROM [W]",
+    "SELECT s.x, s.window_end, r.x AS y FROM [W], r [RANGE 1 SECOND] AS r WHERE s.k = r.k",
+    "SELECT window_end, MAX(n) AS n FROM (SELECT k, window_end, COUNT(*) AS n FROM [W] "
+    "GROUP BY k, window_end) AS q GROUP BY window_end",
+    "SELECT s.k, s.window_end FROM [W] WHERE NOT EXISTS (SELECT 1 FROM r [RANGE 1 SECOND] AS r "
+    "WHERE s.k = r.k)",
+)
+#: Whole queries.
+OTHERS: Final = (
+    "SELECT k, COUNT(*) AS n FROM s [TUMBLE 1 SECOND] GROUP BY k",
+    "SELECT a.x, b.x AS y FROM s [TUMBLE 2 SECONDS] AS a, r [TUMBLE 2 SECONDS] AS b "
+    "WHERE a.k = b.k",
+    "SELECT a.window_end, a.n, b.n AS m FROM (SELECT window_start, window_end, COUNT(*) AS n FROM "
+    "s [HOP 2 SECONDS EVERY 1 SECOND] GROUP BY window_start, window_end) AS a JOIN (SELECT "
+    "window_start, window_end, COUNT(*) AS n FROM r [HOP 2 SECONDS EVERY 1 SECOND] GROUP BY "
+    "window_start, window_end) AS b ON a.window_start = b.window_start AND a.window_end = "
+    "b.window_end",
+    "SELECT k, window_end, COUNT(*) AS n, SUM(y) AS y FROM TABLE(TUMBLE(TABLE pairs, "
+    "DESCRIPTOR(_ts), INTERVAL '2' SECONDS)) GROUP BY k, window_start, window_end",
+    "SELECT window_end, COUNT(*) AS n FROM HOP(pairs, _ts, INTERVAL '1' SECOND, INTERVAL '3' "
+    "SECONDS) GROUP BY window_start, window_end",
+)
+EMITS: Final = ("FINAL", "CHANGES", "INSERTS", "SNAPSHOT EVERY 700 MILLISECONDS")
+
+
+def rows(random: Random, ts: list[int], count: int) -> pa.Table:
+    found = []
+    for _ in range(count):
+        ts[0] += random.choice([0, 0, 100_000, 300_000, 500_000, 1_300_000])
+        found.append((ts[0], random.choice("ab"), random.choice([None, 0, 1, 2, 3])))
+    columns = list(zip(*found, strict=True))
+    types = {"ts": pa.int64(), "k": pa.string(), "x": pa.int64()}
+    return pa.table({n: pa.array(c, t) for (n, t), c in zip(types.items(), columns, strict=True)})
+
+
+def play(random: Random, queries: dict[str, str], options: dict[str, Any]) -> Script:
+    script = Script(DDL, queries, options=options)
+    clock = [random.choice([-3_200_000, 1_000_000])]
+    for _ in range(random.randint(1, 4)):
+        for stream in random.choice([("s", "r"), ("r", "s")]):
+            start = [clock[0]]
+            batch = rows(random, start, random.choice([1, 4, 12]))
+            script.process(**{stream: batch})
+            clock.append(start[0])
+        clock = [max(clock)]
+        if random.random() < 0.3:
+            script.restart()
+        if random.random() < 0.3:
+            clock[0] += random.choice([1, 700_000, 4_000_000])
+            script.advance(clock[0])
+    return script.advance(clock[0] + random.choice([0, 900_000, 6_000_000])).finish()
+
+
+def chosen(random: Random) -> str:
+    text = random.choice([*QUERIES, random.choice(OTHERS)])
+    return f"{text.replace('[W]', random.choice(WINDOWS))} EMIT {random.choice(EMITS)}"
+
+
+@pytest.mark.parametrize("windows", WINDOWS)
+def test_final_results(windows: str) -> None:
+    queries = {f"q{i}": f"{q.replace('[W]', windows)} EMIT FINAL" for i, q in enumerate(QUERIES)}
+    script = play(Random(windows), queries, {"chunk_rows": 3})
+    assert script.changes("q0").num_rows
+
+
+@pytest.mark.parametrize("number", range(len(OTHERS)))
+def test_joined_windows(number: int) -> None:
+    queries = {emit.split()[0].lower(): f"{OTHERS[number]} EMIT {emit}" for emit in EMITS}
+    for seed in range(3):
+        play(Random(seed), queries, {})
+
+
+@given(st.integers(0, 2**48), OPTIONS)
+def test_windows_match_the_oracle(seed: int, options: dict[str, Any]) -> None:
+    event(f"state: {options['state']}")
+    random = Random(seed)
+    queries = {f"q{i}": chosen(random) for i in range(4)}
+    play(random, queries, options | {"keep": {}})

@@ -1,0 +1,77 @@
+"""TUMBLE, HOP and CUMULATE in jobs: what an engine gives, in several shards and after a restart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from eddyline import Engine
+from eddyline.spark import Session
+from eddyline.testing.bags import rows_of
+
+pytestmark = pytest.mark.spark
+
+QUERIES: Final = {
+    "per_key": "SELECT k, window_end, COUNT(*) AS n, SUM(x) AS x FROM TABLE(TUMBLE(TABLE s, "
+    "DESCRIPTOR(ts), INTERVAL '1' SECOND)) GROUP BY k, window_start, window_end",
+    "hops": "SELECT k, window_end, COUNT(*) AS n, AVG(x) AS x FROM s "
+    "[HOP 3 SECONDS EVERY 1 SECOND] GROUP BY k, window_start, window_end",
+    "all_keys": "SELECT window_end, COUNT(*) AS n FROM s [TUMBLE 2 SECONDS] GROUP BY window_end",
+    "early": "SELECT k, COUNT(*) AS n FROM s [CUMULATE 2 SECONDS EVERY 1 SECOND] "
+    "GROUP BY k, window_end EMIT CHANGES",
+}
+COLUMNS: Final = "ts TIMESTAMP, k STRING, x BIGINT"
+
+
+def rows(number: int) -> pa.Table:
+    random = Random(number)
+    start = 1_767_225_600_000_000 + number * 5_000_000
+    return pa.table(
+        {
+            "ts": pa.array([start + i * 50_000 for i in range(100)], pa.timestamp("us", "UTC")),
+            "k": pa.array(random.choices("abcdef", k=100)),
+            "x": pa.array(random.choices([None, 1, 2, 3], k=100), pa.int64()),
+        }
+    )
+
+
+def test_a_job_has_the_final_results_of_an_engine(spark: SparkSession, tmp_path: Path) -> None:
+    engine = Engine()
+    engine.sql(f"CREATE STREAM s ({COLUMNS}) TIMESTAMP BY ts")
+    for name, sql in QUERIES.items():
+        engine.query(sql, name=name)
+    expected: dict[str, list[Any]] = {name: [] for name in QUERIES}
+    (tmp_path / "in").mkdir()
+    for number in range(4):
+        pq.write_table(rows(number), tmp_path / "in" / f"{number}.parquet")
+        if number in (1, 3):
+            run_once(spark, tmp_path)
+        out = engine.process({"s": rows(number)})
+        for name in QUERIES:
+            expected[name] += rows_of(out[name])
+    for name in QUERIES:
+        found = pq.read_table(tmp_path / "out" / name)
+        columns = ["_op", "_ts", *engine.queries[name].schema.names]
+        of_engine = [(op, ts, *values) for op, ts, _, *values in expected[name]]
+        assert sorted(map(repr, rows_of(found.select(columns)))) == sorted(map(repr, of_engine))
+
+
+def run_once(spark: SparkSession, to: Path) -> None:
+    session = Session(spark, checkpoint=to / "checkpoint", shards=2)
+    session.sql(
+        f"CREATE STREAM s ({COLUMNS}) TIMESTAMP BY ts "
+        f"WITH (source = 'parquet', path = '{to / 'in'}')"
+    )
+    for name, sql in QUERIES.items():
+        session.query(name, sql, sink="parquet", path=str(to / "out" / name))
+    run = session.start()
+    try:
+        run.processAllAvailable()
+    finally:
+        run.stop()
