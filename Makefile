@@ -12,7 +12,7 @@ CONNECTORS := $(MAKE) --no-print-directory setup-connectors || \
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-connectors demo test test-long test-faults check format bench lock clean
+.PHONY: help setup setup-connectors demo test test-long test-faults soak check format bench lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -51,6 +51,10 @@ test-faults: setup  ## kill workers and drivers, cut and litter files (minutes)
 	@$(CONNECTORS)
 	$(BIN)/python -m pytest -q -m "fault and not spark"
 	$(BIN)/python -m pytest -q -m "fault and spark"
+
+soak: setup  ## run a job for half an hour while queries come and go: does anything grow?
+	@$(CONNECTORS)
+	$(BIN)/eddyline bench soak
 
 check: setup  ## format, lint, types and layers
 	$(BIN)/ruff format --check $(SOURCES)

@@ -44,3 +44,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    from fault_record import table
+
+    if lines := table():
+        terminalreporter.section("faults, and the results after each")
+        for line in lines:
+            terminalreporter.write_line(line)

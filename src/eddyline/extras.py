@@ -18,6 +18,9 @@ _EXTRAS: Final = {
     "prometheus_client": "http",
     "psycopg": "postgres",
     "deltalake": "delta",
+    "pyiceberg": "iceberg",
+    "sqlalchemy": "iceberg",
+    "ptars": "protobuf",
     "duckdb": "bench",
     "matplotlib": "figures",
 }

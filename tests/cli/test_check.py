@@ -249,8 +249,8 @@ def test_good_scripts_pass(tmp_path: Path, script: str) -> None:
     ("instead_of", "given", "warning"),
     [
         (SOURCE, "source = 'kinesis', strem = 'x'", "stream 's': whether there is a"),
-        (SINK, "sink = 'iceberg', anything = 1", "'q': whether there is a"),
-        (SOURCE, f"{SOURCE}, late_sink = 'iceberg'", "'late:s': whether there is a"),
+        (SINK, "sink = 'hudi', anything = 1", "'q': whether there is a"),
+        (SOURCE, f"{SOURCE}, late_sink = 'hudi'", "'late:s': whether there is a"),
     ],
 )
 def test_an_unknown_format_is_a_warning(

@@ -228,6 +228,26 @@ def test_run_prints_progress_and_rows(script: Path) -> None:
 
 
 @pytest.mark.spark
+def test_run_prints_the_first_reasons_of_bad_rows(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    rows = ['{"ts":"2026-01-01T00:00:00Z","v":1}', '{"ts":"x","v":2}', "no JSON", '{"ts":"y"}']
+    rows.append('{"ts":"2026-01-01T00:00:09Z","v":0}')
+    (tmp_path / "in" / "a.json").write_text("\n".join(rows))
+    (tmp_path / "script.sql").write_text(
+        "CREATE STREAM s (ts TIMESTAMP, v BIGINT) TIMESTAMP BY ts "
+        "WITH (source = 'json', path = 'in');"
+        "CREATE QUERY q AS SELECT 10 % v AS r FROM s [NOW] WITH (sink = 'noop');"
+    )
+    done = eddyline_command("run", str(tmp_path / "script.sql"))
+    assert done.returncode == 0, done.stderr
+    place = "(in the temporary checkpoint: --checkpoint DIR keeps them)"
+    assert f"bad:s: 3 bad rows {place}" in done.stdout
+    assert f"bad:q: 1 bad row {place}" in done.stdout
+    assert "  1 x division by zero: 10 % 0" in done.stdout
+    assert "no JSON" in done.stdout
+
+
+@pytest.mark.spark
 def test_run_as_json(script: Path) -> None:
     done = eddyline_command(
         "run", str(script), "--json", "--checkpoint", str(script.parent / "checkpoint")

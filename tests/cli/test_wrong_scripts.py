@@ -34,6 +34,7 @@ def check(script: str) -> tuple[int, str]:
     file.write_text(script)
     result = CliRunner().invoke(app, ["check", str(file)])
     found = re.findall(r"^(?:error|script\.sql: warning): .*", result.output, re.MULTILINE)
+    found = [re.sub(r"nearest of \d+: .*", "nearest: ...", line) for line in found]  # of many
     lines = (line for line in found if "the connector for Kafka is not here" not in line)
     return result.exit_code, "\n".join(lines).replace(str(Path.cwd()), "DIR")
 
@@ -59,6 +60,7 @@ def test_run_finds_the_same_before_spark_is_needed() -> None:
             run_job(
                 Job(Path("script.sql")), make_view(as_json=True), StartingSpark(spark, Path("log"))
             )
-        assert f"error: {caught.value}".splitlines()[0] == found
+        said = f"error: {caught.value}".splitlines()[0]
+        assert re.sub(r"nearest of \d+: .*", "nearest: ...", said) == found
         errors += 1
     assert errors > 60

@@ -37,12 +37,14 @@ class Job(NamedTuple):
 
     Attributes:
         seeds: of its streams. files: of each stream. losses: batches in which an executor is lost.
+        delays: seconds from the begin of these batches until then.
     """
 
     root: str
     seeds: tuple[int, int]
     files: int
     losses: list[int]
+    delays: list[float]
 
     def streams(self) -> dict[str, list[pa.Table]]:
         return {n: stream_tables(s, self.files) for n, s in zip("ab", self.seeds, strict=True)}
@@ -63,12 +65,15 @@ class Job(NamedTuple):
             "script": script,
             "checkpoint": f"{self.root}/checkpoint",
             "losses": self.losses,
+            "delays": self.delays,
         }
 
 
 JOBS = {
-    "lossy": Job("lossy", (1, 2), 4, [1, 2]),  # relative to the driver's working directory
-    "remote": Job(f"{_REMOTE}/remote", (3, 4), 2, []),
+    "lossy": Job(
+        "lossy", (1, 2), 4, [1, 2], [0.0, 0.0]
+    ),  # relative to the driver's working directory
+    "remote": Job(f"{_REMOTE}/remote", (3, 4), 2, [], []),
 }
 
 
@@ -92,10 +97,14 @@ class Cluster(NamedTuple):
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Cluster:
-    directory = tmp_path_factory.mktemp("cluster")
-    for name, job in JOBS.items():
+    return run_jobs(tmp_path_factory.mktemp("cluster"), JOBS)
+
+
+def run_jobs(directory: Path, jobs: Mapping[str, Job]) -> Cluster:
+    """Run jobs on two executors."""
+    for name, job in jobs.items():
         write_input(directory / name, job.streams())
-    described = {name: job.described() for name, job in JOBS.items()}
+    described = {name: job.described() for name, job in jobs.items()}
     (directory / "jobs.json").write_text(json.dumps(described))
     environment = {n: v for n, v in os.environ.items() if not n.startswith("PYTHON")}
     environment |= {

@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from eddyline.errors import SetupError
-from eddyline.spark.connectors import KAFKA, connector_jars, directory_of, fetch_connectors
+from eddyline.spark.connectors import (
+    AVRO,
+    KAFKA,
+    connector_jars,
+    directory_of,
+    fetch_connectors,
+)
 from eddyline.user_cache import CONNECTORS
 
 #: Writes two jars where Ivy would, or fails.
@@ -19,7 +25,8 @@ echo called >> {log}
 test -e {slow} && exec sleep 5
 for last; do :; done
 test -e {broken} && {{ echo unresolved dependency; exit 1; }}
-mkdir -p "$(dirname "$last")" && cd "$(dirname "$last")" && touch {name}-1.jar other-2.jar
+mkdir -p "$(dirname "$last")" && cd "$(dirname "$last")" && touch other-2.jar
+grep -q {kafka} "$5" && touch {kafka}-1.jar || touch {avro}-1.jar
 """
 
 
@@ -31,7 +38,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "log": tmp_path / "log",
         "broken": tmp_path / "broken",
         "slow": tmp_path / "slow",
-        "name": KAFKA.name,
+        "kafka": KAFKA.name,
+        "avro": AVRO.name,
     }
     java.write_text(JAVA.format(**names))
     java.chmod(0o755)
@@ -40,11 +48,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_they_are_fetched_once(place: Path) -> None:
     assert connector_jars() == []
-    directory = fetch_connectors(place / "java")
-    assert fetch_connectors(place / "java") == directory == directory_of(KAFKA)
-    assert [jar.name for jar in connector_jars()] == ["other-2.jar", f"{KAFKA.name}-1.jar"]
-    assert (place / "log").read_text().count("called") == 1
-    assert os.listdir(place / "connectors") == [directory.name]
+    directories = fetch_connectors(place / "java")
+    assert fetch_connectors(place / "java") == directories == [*map(directory_of, (KAFKA, AVRO))]
+    names = [jar.name for jar in connector_jars()]
+    assert names == ["other-2.jar", f"{KAFKA.name}-1.jar", "other-2.jar", f"{AVRO.name}-1.jar"]
+    assert (place / "log").read_text().count("called") == 2
+    assert sorted(os.listdir(place / "connectors")) == sorted(d.name for d in directories)
 
 
 def test_a_failure_leaves_nothing(place: Path) -> None:

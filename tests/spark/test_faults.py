@@ -37,7 +37,7 @@ def test_a_batch_survives_killed_workers(
     for number in range(2, 9):
         feeds[0].write(a[number])
         feeds[1].write(b[number])
-        workers = list(engine_workers())
+        workers = engine_workers(daemons=False)
         assert workers
         for pid in workers:
             os.kill(pid, signal.SIGKILL)

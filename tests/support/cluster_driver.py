@@ -1,7 +1,8 @@
 """The driver of jobs in a cluster, run by ``spark-submit``: ``cluster_driver.py jobs.json``.
 
 The file has by job its ``script``, its ``checkpoint`` and the ids of the batches in which it is to
-lose an executor, ``losses``. The last line of the output is a JSON object.
+lose an executor, ``losses``, and how many seconds after their begin, ``delays``. The last line of
+the output is a JSON object.
 """
 
 from __future__ import annotations
@@ -31,16 +32,19 @@ def main(jobs: str) -> None:
     print(json.dumps(report))
 
 
-def run(spark: SparkSession, script: str, checkpoint: str, losses: list[int]) -> dict[str, Any]:
+def run(
+    spark: SparkSession, script: str, checkpoint: str, losses: list[int], delays: list[float]
+) -> dict[str, Any]:
     """Run a job to the end of its input, and kill an executor in each of some batches."""
     session = Session(spark, checkpoint=checkpoint, shards=2)
     session.sql(script)
     started = session.start()
     lost_in_batch = 0
-    for batch in losses:
+    for batch, delay in zip(losses, delays, strict=True):
         while not Path(checkpoint, f"spark/offsets/{batch}").exists():
             assert started.isActive, started.exception()
             time.sleep(0.01)
+        time.sleep(delay)
         os.kill(oldest_executor(), signal.SIGKILL)
         lost_in_batch += not Path(checkpoint, f"spark/commits/{batch}").exists()
     started.finish()

@@ -35,8 +35,8 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def script_of(page: str, kafka: KafkaBroker, topics: Sequence[str], suffix: str) -> str:
-    """The script of a page, over the broker, with topics of its own and small batches."""
-    (text,) = blocks(page, "sql")
+    """The first script of a page, over the broker, with topics of its own and small batches."""
+    text = blocks(page, "sql")[0]
     for topic in topics:
         for option in ("subscribe", "topic"):
             text = text.replace(f"{option} = '{topic}'", f"{option} = '{topic}{suffix}'")

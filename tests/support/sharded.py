@@ -251,7 +251,7 @@ class Sharded(Comparisons):
         rows = [row for shard in self._by_partition() for row in shard.parts]
         frame = pd.DataFrame(rows, columns=OUTPUT_COLUMNS)
         batch = CollectedBatch(pa.Table.from_pandas(frame, preserve_index=False))
-        self._final.step(batch)
+        self._final.step(self._checkpoint.next_batch, batch)
         self._divided |= {name: d.query for name, d in self.running.divided.by_name.items()}
         for name, cause in self._final.aside.items():
             self.running.set_aside(name, cause)

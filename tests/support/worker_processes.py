@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 
+_END_WITHIN_S = 60.0
+
 
 def end_engine_workers() -> None:
-    """Kill the workers: engines are built again from the state."""
-    for pid in engine_workers():
+    """Kill the workers and their daemon: engines are built again from the state.
+
+    Returns when all have ended: Spark gives a task to an idle worker that is still dying, and the
+    attempts of a task are fewer than the workers of a session.
+    """
+    ended = engine_workers()
+    for pid in ended:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + _END_WITHIN_S
+    while any(Path(f"/proc/{pid}").exists() for pid in ended):
+        assert time.monotonic() < deadline, f"killed processes remain: {ended}"
+        time.sleep(0.01)
 
 
-def engine_workers() -> list[int]:
-    """Python workers of this test, with their daemon.
+def engine_workers(*, daemons: bool = True) -> list[int]:
+    """Python workers of this test, with their daemon or without.
 
     Other jobs may run on the machine, so those count that descend from this process.
     """
@@ -25,21 +37,27 @@ def engine_workers() -> list[int]:
         with suppress(OSError):  # gone
             if b"-m\0eddyline.spark.daemon\0" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 found.append(pid)
-    return found
+    return found if daemons else [pid for pid in found if _parent(pid) in found]
 
 
 def descendants(ancestor: int) -> list[int]:
     """The processes that a process started, those that they started, and so on."""
-    children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            # PID (NAME) STATE PARENT ..., where the name may hold anything
-            parent = stat.read_bytes().rpartition(b")")[2].split()[1]
-            children.setdefault(int(parent), []).append(int(stat.parent.name))
+    children: dict[int | None, list[int]] = {}
+    for directory in Path("/proc").glob("[0-9]*"):
+        pid = int(directory.name)
+        children.setdefault(_parent(pid), []).append(pid)
     found: list[int] = []
-    reached = [ancestor]
+    reached: list[int | None] = [ancestor]
     while reached:
         below = children.get(reached.pop(), [])
         found += below
         reached += below
     return found
+
+
+def _parent(pid: int) -> int | None:
+    """None: the process is gone."""
+    with suppress(OSError):
+        # PID (NAME) STATE PARENT ..., where the name may hold anything
+        return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])
+    return None

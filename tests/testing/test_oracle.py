@@ -125,6 +125,7 @@ QUERIES: list[tuple[str, str, list[Row]]] = [
      "y.k % (z.k - 1) = 1) ON x.k <= y.k", "4s", [(3,), (3,)]),
     ("SELECT SUM(k / 0), COUNT(*) FROM a [NOW]", "3s", [(None, 0)]),
     ("SELECT SUM(k / 0) FILTER (WHERE k > 5), COUNT(*) FROM a [NOW]", "3s", [(None, 1)]),
+    ("SELECT COUNT(DISTINCT -k) FILTER (WHERE k < 2) FROM a [UNBOUNDED]", "4s", [(1,)]),
     ("SELECT ts FROM a [UNBOUNDED] WHERE ts BETWEEN TIMESTAMP '1970-01-01 00:00:03' AND "
      "TIMESTAMP '1970-01-01 00:00:03' + INTERVAL 1 SECOND", "9s", [(3_000_000,), (4_000_000,)]),
     ("SELECT k FROM a [NOW] EMIT SNAPSHOT EVERY 5 SECONDS WITH (sink = 'memory')", "3s", [(3,)]),

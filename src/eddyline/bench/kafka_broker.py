@@ -20,7 +20,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from eddyline.errors import SetupError
-from eddyline.spark.connectors import Module, connector_jars, directory_of, fetch
+from eddyline.spark.connectors import KAFKA, Module, directory_of, fetch
 from eddyline.spark.environment import require_java
 
 BROKER: Final = Module("org.apache.kafka", "kafka_2.13", "4.1.1")
@@ -40,7 +40,7 @@ class KafkaBroker:
     """
 
     def __init__(self) -> None:
-        if not connector_jars() or not directory_of(BROKER).exists():
+        if not all(directory_of(module).exists() for module in (KAFKA, BROKER)):
             raise SetupError("no connector, or no broker, of Kafka: make setup-connectors")
         self._home = Path(tempfile.mkdtemp(prefix="eddyline-kafka-"))
         self._process: subprocess.Popen[bytes] | None = None

@@ -108,6 +108,29 @@ def bench_state(
         run_state(batches=batches, rows=rows, json=json)
 
 
+@bench.command("soak")
+def bench_soak(
+    minutes: Annotated[float, typer.Option(min=0.5, help="How long the job runs.")] = 30.0,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Directory for samples and pictures; default: benchmarks/soak.", metavar="DIR"
+        ),
+    ] = None,
+    files_only: Annotated[
+        bool, typer.Option("--files-only", help="Without Kafka, also where it is.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Run a job while queries come and go and workers are killed: does anything grow?"""
+    from eddyline.bench.soak.run import run_soak
+
+    with failures.reported():
+        holds = run_soak(minutes=minutes, out=out, files_only=files_only, json=json)
+    if not holds:
+        raise typer.Exit(1)
+
+
 @bench.command("figures")
 def bench_figures(
     name: Annotated[

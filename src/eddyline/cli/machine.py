@@ -25,12 +25,13 @@ def calibrate(json: Json = False) -> None:
 
 
 def connectors() -> None:
-    """Fetch Spark's connector for Kafka, which PySpark does not contain."""
+    """Fetch Spark's connector for Kafka and its library for Avro, which PySpark lacks."""
     from eddyline.spark.connectors import fetch_connectors
     from eddyline.spark.environment import require_java
 
     with failures.reported():
-        typer.echo(f"connectors for Kafka: {fetch_connectors(require_java())}")
+        kafka, avro = fetch_connectors(require_java())
+        typer.echo(f"connectors for Kafka: {kafka}\nrecords of Avro: {avro}")
 
 
 def prepare() -> None:

@@ -57,8 +57,8 @@ def warnings(script: Script, base: Path) -> Iterator[str]:
 
 
 def _executed(file: Path, settings: Settings) -> tuple[Script, list[Statement], str]:
-    script, text = Script(settings), read(file)
-    return script, [statement for statement, _ in script.run(text)], text
+    script, text, base = Script(settings), read(file), file.resolve().parent
+    return script, [statement for statement, _ in script.run(text, base)], text
 
 
 def check_additions(sql: str) -> None:

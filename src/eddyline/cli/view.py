@@ -16,6 +16,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from eddyline.cli.bad_rows import bad_rows_of, lines_of
 from eddyline.spark.operation.progress_tracker import JobProgress
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
@@ -111,7 +112,7 @@ class TextView:
             self._console.print(self._line(progress), soft_wrap=True)
 
     def summary(self, session: Session, run: Run) -> None:
-        """Totals, then the first rows of each query."""
+        """Totals, the first rows of each query, and the first reasons of bad rows."""
         progress = run.progress()
         if not self._console.is_terminal:
             self._console.print(self._table(progress))
@@ -122,6 +123,10 @@ class TextView:
             self._console.print(self._first_rows(name, out[name]))
         if others:
             self._console.print(f"\n... and {len(others):,} more queries")
+        for bad in bad_rows_of(session, run):
+            self._console.print()
+            for line in lines_of(bad):
+                self._console.print(line, style="yellow", markup=False, soft_wrap=True)
         first = ""
         if self._first_result_s is not None:
             first = f"; first result after {self._first_result_s:.1f} s"
@@ -222,7 +227,11 @@ class JsonView:
             self._write("progress", **asdict(progress))
 
     def summary(self, session: Session, run: Run) -> None:
-        """An object ``{"event": "end"}`` with the totals."""
+        """Objects ``{"event": "bad_rows"}`` with reasons, and ``{"event": "end"}`` with the
+        totals.
+        """
+        for bad in bad_rows_of(session, run):
+            self._write("bad_rows", **bad._asdict())
         self._write("end", **asdict(run.progress()))
 
     def _write(self, event: str, **content: Any) -> None:

@@ -42,12 +42,12 @@ def after_string(data: np.ndarray, p: int, end: int) -> tuple[int, bool]:
         elif c < 128:
             p += 1
         else:
-            p = _after_character(data, p, end)
+            p = after_character(data, p, end)
     return -1, escaped
 
 
 @kernel
-def _after_character(data: np.ndarray, p: int, end: int) -> int:
+def after_character(data: np.ndarray, p: int, end: int) -> int:
     """Behind a character of several bytes."""
     c = int(np.int64(data[p]))
     low, high = 0x80, 0xBF

@@ -30,6 +30,9 @@ class Module(NamedTuple):
 
 #: Spark's connector for Kafka. That of Spark 4.2 is the newest one, and works with Spark 4.3.
 KAFKA: Final = Module("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.2.0")
+#: Spark's functions for records of Avro, likewise.
+AVRO: Final = Module("org.apache.spark", "spark-avro_2.13", "4.2.0")
+CONNECTORS: Final = (KAFKA, AVRO)
 #: What PySpark contains, in its own versions: groups of libraries, or group:name.
 _IN_PYSPARK: Final = (
     "at.yawk.lz4",
@@ -51,11 +54,11 @@ def directory_of(module: Module) -> Path:
 
 def connector_jars() -> list[Path]:
     """The jars of the connectors; none if they have not been fetched."""
-    return sorted(directory_of(KAFKA).glob("*.jar"))
+    return [jar for module in CONNECTORS for jar in sorted(directory_of(module).glob("*.jar"))]
 
 
-def fetch_connectors(java: Path) -> Path:
-    """Fetch the connectors, if they are not there; returns their directory.
+def fetch_connectors(java: Path) -> list[Path]:
+    """Fetch the connectors, those that are not there; returns their directories.
 
     Args:
         java: its command.
@@ -63,7 +66,7 @@ def fetch_connectors(java: Path) -> Path:
     Raises:
         SetupError: they cannot be fetched.
     """
-    return fetch(java, KAFKA, _IN_PYSPARK)
+    return [fetch(java, module, _IN_PYSPARK) for module in CONNECTORS]
 
 
 def fetch(java: Path, module: Module, without: Sequence[str] = ()) -> Path:

@@ -22,12 +22,14 @@ from pyspark.sql import SparkSession
 from eddyline.errors import SetupError
 from eddyline.spark import class_archive
 from eddyline.spark.connectors import connector_jars
+from eddyline.spark.formats.avro_limits import AVRO_LIMITS
 from eddyline.spark.python_workers import WORKER_CONF
 
 _MIN_JAVA: Final = 17
 #: A task is repeated if its worker process has died, so that the batch does not fail.
 _TASK_ATTEMPTS: Final = 4
 _JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
+_OF_EXECUTORS: Final = "spark.executor.extraJavaOptions"
 _JARS: Final = "spark.jars"
 _LOG_SETTINGS: Final = Path(__file__).with_name("log4j2.properties")
 
@@ -136,6 +138,8 @@ def _all_properties(
     if partitions is not None:
         values["spark.sql.shuffle.partitions"] = str(partitions)
     values |= given
+    limits = (f"-D{name}={value}" for name, value in AVRO_LIMITS.items())
+    values[_OF_EXECUTORS] = " ".join((*limits, *_given(given, _OF_EXECUTORS)))
     values[_JAVA_OPTIONS] = " ".join(java)
     if jars:
         values[_JARS] = ",".join(jars)

@@ -15,6 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eddyline.engine.query import Query
 from eddyline.spark.delivery.delivery import Delivery, Reporter
 from eddyline.spark.delivery.final_stage import FinalStage
+from eddyline.spark.delivery.java_errors import with_short_errors
 from eddyline.spark.delivery.sink_factory import SinkFactory
 from eddyline.spark.delivery.sink_queues import SinkQueues
 from eddyline.spark.environment import LOCAL_CHECKPOINT_CONF, job_conf, settings
@@ -147,8 +148,9 @@ class JobStarter:
         former = former_queries(self._script, program)
         sinks = self._opened(groups, former)
         requests_directory = self._checkpoint.directory.below(CONTROL)
-        control = ControlStream(requests_directory)
-        fold_read_files(requests_directory, self._checkpoint.directory.below(SPARK_DIRECTORY))
+        spark_directory = self._checkpoint.directory.below(SPARK_DIRECTORY)
+        control = ControlStream(requests_directory, spark_directory)
+        fold_read_files(requests_directory, spark_directory)
         began = self._checkpoint.directory.modified(PROGRAM)
         assert began is not None, "the checkpoint has been claimed"
         running = RunningQueries(
@@ -281,7 +283,7 @@ class JobStarter:
                         ShardProcessor(shards), OUTPUT_SCHEMA, "Append", "None"
                     )
                 )
-                writer = results.writeStream.foreachBatch(deliver).option(
+                writer = results.writeStream.foreachBatch(with_short_errors(deliver)).option(
                     "checkpointLocation", f"{self._checkpoint.path}/{SPARK_DIRECTORY}"
                 )
                 if packed.reads_history:  # as fast as possible; its end is the supervisor's

@@ -14,7 +14,7 @@ from eddyline.spark.layouts.job_program import JobProgram
 from eddyline.spark.operation.running_queries import RunningQueries
 from eddyline.spark.operation.script_delta import with_sink
 from eddyline.spark.script import QueryGroup, Script
-from eddyline.spark.sinks.postgres.postgres_options import public_options
+from eddyline.spark.sinks.secrets import public_options
 from eddyline.spark.sinks.sink_bases import Target
 from eddyline.spark.sources.format_check import side_options
 from eddyline.spark.sources.sources import resolve_path

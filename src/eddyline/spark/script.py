@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -24,7 +25,7 @@ from eddyline.errors import CatalogError, EddylineError, SqlError
 from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.statistics import Statistics
 from eddyline.spark.partitioning.groups import connected
-from eddyline.spark.sinks.postgres.postgres_options import public_options, public_sql
+from eddyline.spark.sinks.secrets import public_options, public_source, public_sql
 from eddyline.spark.sources import option_check
 from eddyline.spark.sources.format_check import check_sink, check_sink_of
 from eddyline.sql.definitions import own_option
@@ -68,8 +69,13 @@ class Script:
         self._queries: dict[str, str] = {}  # CREATE QUERY by name, with the options of the sink
         self._parameters: dict[str, str] = {}  # parameterized query to the table of its parameters
 
-    def run(self, text: str) -> Iterator[tuple[Statement, Query | str | None]]:
+    def run(
+        self, text: str, base: Path | None = None
+    ) -> Iterator[tuple[Statement, Query | str | None]]:
         """Check and execute the statements of a script, one by one.
+
+        Args:
+            base: directory of relative paths; None: files with a relative path are not read.
 
         Yields:
             Each statement with its query, its explanation, or None.
@@ -80,7 +86,7 @@ class Script:
             CatalogError: a name is taken or missing.
         """
         for statement in parse(text):
-            option_check.check_options(statement, text)
+            option_check.check_options(statement, text, base)
             result = self._engine.execute(statement)
             if isinstance(statement, CreateQuery) and isinstance(result, Query):
                 with self._taken_back(result):
@@ -251,11 +257,13 @@ class Script:
 
     @property
     def definitions(self) -> tuple[Definition, ...]:
-        """The streams, tables, views and queries in order; queries with the options of their
-        sinks.
+        """The streams, tables, views and queries in order, without secrets; queries with the
+        options of their sinks.
         """
         return tuple(
-            replace(d, sql=self._queries[d.name]) if d.kind == "query" else d
+            replace(d, sql=self._queries[d.name])
+            if d.kind == "query"
+            else public_source(d, self.streams.get(d.name) or self.tables.get(d.name))
             for d in self._engine.parts.definitions
         )
 

@@ -132,7 +132,7 @@ class Session:
             SqlError, CatalogError: a statement is wrong; those before it have taken effect.
         """
         with gc_paused():
-            return [result for _, result in self._script.run(script)]
+            return [result for _, result in self._script.run(script, self._options.base)]
 
     def stream(
         self,
@@ -275,6 +275,11 @@ class Session:
     def queries(self) -> Mapping[str, Query]:
         """The queries by name; after the start those of the job, see :meth:`Run.add`."""
         return self._script.queries if self._running is None else self._running.queries
+
+    @property
+    def checkpoint(self) -> str | None:
+        """The path of the checkpoint; None: a temporary directory, deleted with the session."""
+        return self._checkpoint.path if self._checkpoint.named else None
 
     def start(self, *, available_now: bool = False, drop: Sequence[str] = ()) -> Run:
         """Check sources and sinks, and start one streaming query for all standing queries.

@@ -40,8 +40,12 @@ def without_failing_rows(select: exp.Select) -> None:
     if select.args.get("where") is not None:
         select.args["where"].set("this", _tried(select.args["where"].this))
     for filtered in select.find_all(exp.Filter):  # DuckDB evaluates arguments for all rows
-        if _may_fail(filtered.this.this):
-            filtered.this.set("this", _argument(filtered.this))
+        aggregate = filtered.this
+        if _may_fail(aggregate.this):
+            argument = _argument(aggregate)
+            if isinstance(aggregate.this, exp.Distinct):
+                argument = exp.Distinct(expressions=[argument])
+            aggregate.set("this", argument)
     needed = [part for e in _computed_of_rows(select) if _may_fail(e) for part in _always_of(e)]
     if needed:
         row = exp.Anonymous(this="ROW", expressions=[e.copy() for e in needed])

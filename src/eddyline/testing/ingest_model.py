@@ -74,7 +74,8 @@ class IngestModel:
 
     - The streams and live tables that a query reads form one group; merged groups continue from
       the latest of their clocks. Queries begin with the first row of their group that a query
-      reads, or when it is merged with a group that has begun.
+      reads, or when it is merged with a group that has begun. A late row counts as if it came at
+      the instant before which it is late.
     - The clock of a group is its watermark: the smallest of (largest timestamp - lateness) over its
       streams, or the argument of ``advance``. Streams without readers are ignored if others have
       readers, idle streams if others are not idle, and tables always. If all are idle, it goes on
@@ -237,6 +238,7 @@ class IngestModel:
         bad: list[int] = []
         late: list[int] = []
         good: list[int] = []
+        starts: list[int] = []
         for row, us in enumerate(times):
             limit = self.clock_of([name])
             if us is None or (rules.ahead_us is not None and us > now_us + rules.ahead_us):
@@ -244,16 +246,21 @@ class IngestModel:
                 continue
             if rules.row_by_row and name in self._newest:
                 limit = max(limit, self._newest[name] - rules.lateness_us)
-            (late if us < limit else good).append(row)
+            if us < limit:
+                late.append(row)
+                starts.append(limit)
+            else:
+                good.append(row)
             self._newest[name] = max(us, self._newest.get(name, us))
             self._active_us[name] = now_us
         self._add(self.bad, name, rows.take(pa.array(bad, pa.int64())))
         self._add(self.late, name, rows.take(pa.array(late, pa.int64())))
         accepted = self._kept(name, rows.take(pa.array(good, pa.int64())))
         self._add(self.accepted, name, accepted)
-        oldest = pc.min(event_times(accepted, self._timestamp(name))).as_py()
-        if self._readers[name] > 0 and oldest is not None:
-            self._oldest[name] = min(oldest, self._oldest.get(name, oldest))
+        if accepted.num_rows:
+            starts.append(pc.min(event_times(accepted, self._timestamp(name))).as_py())
+        if self._readers[name] > 0 and starts:
+            self._oldest[name] = min(*starts, self._oldest.get(name, starts[0]))
 
     def _kept(self, name: str, rows: pa.Table) -> pa.Table:
         if name not in self.keep or not self._readers[name]:

@@ -7,25 +7,25 @@ error: line 2, column 83: stream 't': there is no source 'jsn'; did you mean 'js
 -- an unknown sink
 CREATE QUERY q AS SELECT k, v FROM s [NOW] WITH (sink = 'postgre', table = 't');
 =>
-error: line 2, column 57: 'q': there is no sink 'postgre'; did you mean 'postgres'? valid: csv, delta, jdbc, json, kafka, memory, noop, orc, parquet, postgres, print, python, text, webhook, xml; for a format of a package, use the name of its class
+error: line 2, column 57: 'q': there is no sink 'postgre'; did you mean 'postgres'? valid: csv, delta, iceberg, jdbc, json, kafka, memory, noop, orc, parquet, postgres, print, python, text, webhook, xml; for a format of a package, use the name of its class
 ----------
 -- an unknown format of records
 CREATE STREAM t (ts TIMESTAMP, k STRING, v DOUBLE) TIMESTAMP BY ts WITH (source = 'kafka', kafka.bootstrap.servers = 'h:9092', subscribe = 't', format = 'jsno');
 CREATE QUERY q AS SELECT v FROM t [NOW];
 =>
-error: line 2, column 154: stream 't': there is no format 'jsno' of records; did you mean 'json'? valid: csv, json
+error: line 2, column 154: stream 't': there is no format 'jsno' of records; did you mean 'json'? valid: avro, csv, json, protobuf
 ----------
 -- records without a format
 CREATE STREAM t (ts TIMESTAMP, k STRING, v DOUBLE) TIMESTAMP BY ts WITH (source = 'kafka', kafka.bootstrap.servers = 'h:9092', subscribe = 't');
 CREATE QUERY q AS SELECT v FROM t [NOW];
 =>
-error: line 2, column 83: stream 't': without the option 'format' the source 'kafka' has the columns headers, key, offset, partition, timestamp, timestampType, topic, value, and no 'ts'; if it is in the messages, set format = 'json' or 'csv'
+error: line 2, column 83: stream 't': without the option 'format' the source 'kafka' has the columns headers, key, offset, partition, timestamp, timestampType, topic, value, and no 'ts'; if it is in the messages, set format = 'json', 'csv', 'avro', 'protobuf'
 ----------
 -- an unknown option of a source
 CREATE STREAM t (ts TIMESTAMP, k STRING, v DOUBLE) TIMESTAMP BY ts WITH (source = 'json', path = 'in', maxFilePerTrigger = 1);
 CREATE QUERY q AS SELECT v FROM t [NOW];
 =>
-error: line 2, column 104: stream 't': the source 'json' has no option 'maxFilePerTrigger'; did you mean 'maxFilesPerTrigger'? nearest of 69: maxFilesPerTrigger, maxBytesPerTrigger, maxFileAge, maxStringLen, maxCachedFiles, maxNestingDepth, allowNumericLeadingZeros, pathGlobFilter
+error: line 2, column 104: stream 't': the source 'json' has no option 'maxFilePerTrigger'; did you mean 'maxFilesPerTrigger'? nearest: ...
 ----------
 -- an unknown option of a sink
 CREATE QUERY q AS SELECT k, v FROM s [NOW] WITH (sink = 'postgres', url = 'postgresql://h/db', table = 't', tabel = 'u');
@@ -70,7 +70,7 @@ error: line 2, column 57: there is no column 'ts'; valid: time, v
 CREATE STREAM t (ms BIGINT, v DOUBLE, ts TIMESTAMP AS (timestamp_milis(ms))) TIMESTAMP BY ts WITH (source = 'json', path = 'in');
 CREATE QUERY q AS SELECT v FROM t [NOW];
 =>
-error: line 2, column 56: there is no function timestamp_milis; did you mean 'timestamp_millis'? nearest of 188: timestamp_millis, to_timestamp_millis, timestamp_micros, to_timestamp_micros, timestamp_nanos, timestamp_seconds, to_timestamp_nanos, to_timestamp
+error: line 2, column 56: there is no function timestamp_milis; did you mean 'timestamp_millis'? nearest: ...
 ----------
 -- a computed column of another type
 CREATE STREAM t (ms BIGINT, v DOUBLE, ts TIMESTAMP AS (v > 1)) TIMESTAMP BY ts WITH (source = 'json', path = 'in');
@@ -112,7 +112,7 @@ error: line 2, column 67: 'o' reads $.o as a whole, and 'v' a part of it: declar
 CREATE STREAM t (ts TIMESTAMP, v DOUBLE PATH '$.v') TIMESTAMP BY ts WITH (source = 'csv', path = 'in');
 CREATE QUERY q AS SELECT v FROM t [NOW];
 =>
-error: line 2, column 41: stream 't': PATH is for records of JSON, and the source is 'csv'; declare columns by their names
+error: line 2, column 41: stream 't': PATH is for records of JSON, Avro or Protobuf, and the source is 'csv'; declare columns by their names
 ----------
 -- metadata that Kafka has not
 CREATE STREAM t (ts TIMESTAMP METADATA FROM 'time', v DOUBLE) TIMESTAMP BY ts WITH (source = 'kafka', kafka.bootstrap.servers = 'h:9092', subscribe = 't', format = 'json');
@@ -276,6 +276,31 @@ CREATE QUERY q AS SELECT v AS `a b` FROM s [NOW] WITH (sink = 'delta', path = 'o
 =>
 error: line 2, column 63: 'q': no column of a Delta table can have the name 'a b': use AS
 ----------
+-- a name that Iceberg has not
+CREATE QUERY q AS SELECT v AS `a.b` FROM s [NOW] WITH (sink = 'iceberg', table = 'l.t', catalog_name = 'lake');
+=>
+error: line 2, column 63: 'q': no column of an Iceberg table can have the name 'a.b': use AS
+----------
+-- lists in an answer
+CREATE QUERY q AS SELECT k, split(k, ',') AS p FROM s [NOW] EMIT CHANGES WITH (sink = 'iceberg', table = 'l.t', catalog_name = 'lake', mode = 'upsert', key = 'k');
+=>
+error: line 2, column 143: 'q': mode = 'upsert' with EMIT CHANGES takes no ARRAY<STRING>, the type of 'p': select its parts, as in a.b, a[0] or UNNEST(a)
+----------
+-- no catalog
+CREATE QUERY q AS SELECT k, v FROM s [NOW] WITH (sink = 'iceberg', table = 'l.t');
+=>
+error: line 2, column 57: 'q': the sink 'iceberg' needs the option 'catalog' or 'catalog_name' or 'catalog_uri'
+----------
+-- an unknown catalog
+CREATE QUERY q AS SELECT k, v FROM s [NOW] WITH (sink = 'iceberg', table = 'l.t', catalog = 'jdbc');
+=>
+error: line 2, column 93: 'q': catalog = 'jdbc': valid: bigquery, dynamodb, glue, hive, rest, sql
+----------
+-- a table without a namespace
+CREATE QUERY q AS SELECT k, v FROM s [NOW] WITH (sink = 'iceberg', table = 't', catalog_name = 'lake');
+=>
+error: line 2, column 76: 'q': table = 't' is not of the form namespace.name
+----------
 -- a wrong URL of a database
 CREATE QUERY q AS SELECT k, v FROM s [NOW] WITH (sink = 'postgres', url = 'postgresql://h:port/db', table = 't');
 =>
@@ -369,6 +394,12 @@ CREATE QUERY q AS SELECT k, v FROM s [NOW] WITH (sink = 'delta', path = 'out');
 CREATE QUERY r AS SELECT k, v FROM s [NOW] WITH (sink = 'delta', path = 'out', mode = 'append');
 =>
 error: line 3, column 73: 'r': the path belongs to 'q', whose sink has other options; choose another path
+----------
+-- two modes of one table of a catalog
+CREATE QUERY q AS SELECT k, v FROM s [NOW] WITH (sink = 'iceberg', table = 'l.t', catalog_name = 'lake');
+CREATE QUERY r AS SELECT k, v FROM s [NOW] WITH (sink = 'iceberg', table = 'l.t', catalog_name = 'lake', mode = 'append');
+=>
+error: line 3, column 76: 'r': the table belongs to 'q', whose sink has other options; choose another table
 ----------
 -- two kinds of columns in one table
 CREATE QUERY q AS SELECT k FROM s [NOW] WITH (sink = 'postgres', url = 'postgresql://h/db', table = 't');

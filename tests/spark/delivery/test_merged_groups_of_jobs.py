@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from eddyline import Engine
 from eddyline.spark import Restart, Session
+from eddyline.spark.run import Run
 from eddyline.testing.bags import Row, difference, rows_of
 from net_changes import Net, net_changes
 from spark_cases import SECOND, Feed, definitions, in_order, stream_tables
@@ -91,6 +92,15 @@ class Jobs:
         then = engine.advance(engine.newest + 9 * SECOND + 1)
         return engine, {n: rows_of(pa.concat_tables([first[n], then[n]])) for n in queries}
 
+    def sizes(self) -> dict[str, int]:
+        """Numbers of rows in the sinks of merged queries."""
+        return {name: len(self.found(name)) for name in QUERIES if name != "pairs"}
+
+    def check_counts(self, run: Run, before: dict[str, int]) -> None:
+        """The changes that a run counts are those that it has written, repeated batches once."""
+        out = run.progress().rows_out
+        assert {n: out[n] for n in before} == {n: k - before[n] for n, k in self.sizes().items()}
+
     def check(self, name: str, after: int = 0) -> None:
         engine, expected = self.expected()
 
@@ -121,15 +131,19 @@ def test_merged_groups_survive_restarts_and_repeated_batches(
 
     jobs.write(4, 6)
     jobs.printer.left = 2
+    before = jobs.sizes()
     again = jobs.session().start()
     again.processAllAvailable()
     assert (again.restarts, jobs.printer.left) == (2, 0)
+    jobs.check_counts(again, before)
     again.drop("shown")
     again.stop()
 
     jobs.write(6, 8)
+    before = jobs.sizes()
     last = jobs.session().start(available_now=True)
     last.finish()
+    jobs.check_counts(last, before)
     for name in QUERIES:
         jobs.check(name)
     jobs.check("later", PASSED_US)

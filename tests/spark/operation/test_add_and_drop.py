@@ -90,7 +90,7 @@ def test_same_changes_as_embedded_also_after_a_restart(
 
 def test_refused_while_running(spark: SparkSession, feeds: JobInputs, tmp_path: Path) -> None:
     session = Session(spark, checkpoint=tmp_path / "checkpoint", shards=2)
-    sources = {"a": feeds[0].source, "b": feeds[1].source, "c": "source = 'rate'"}
+    sources = {"a": feeds[0].source, "b": feeds[1].source, "c": feeds[0].source}
     session.sql(definitions(sources))
     session.table("names", spark.createDataFrame(NAMES))
     session.sql("CREATE TABLE live (k BIGINT) WITH (updates = 'retroactive')")

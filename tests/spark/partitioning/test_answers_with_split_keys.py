@@ -144,7 +144,7 @@ def play(seed: int, shards: int, directory: Path) -> set[str]:
     return seen | moves.seen
 
 
-@settings(max_examples=settings().max_examples // 3, phases=[Phase.generate])
+@settings(max_examples=settings().max_examples // 7, phases=[Phase.generate])
 @given(st.integers(0, 2**48), st.sampled_from([2, 3, 4]))
 def test_frequent_keys_are_split_without_a_trace_in_the_answers(seed: int, shards: int) -> None:
     with tempfile.TemporaryDirectory() as directory:

@@ -21,11 +21,12 @@ from eddyline.spark.partitioning.layouts import Layout
 from eddyline.spark.partitioning.planned_query import PlannedQuery
 from eddyline.spark.partitioning.planning import layouts
 from eddyline.testing.bags import Row, difference, rows_of
-from eddyline.testing.strategies import Case, cases
+from eddyline.testing.strategies import Case, cases, grid_queries
 from eddyline.testing.strategies.streams import tables_of
 
 #: Behind all rows, and longer than any window.
 END_US = 3_600_000_000
+SHARDS = st.sampled_from([2, 3, 4, 8])
 
 
 def engine(
@@ -106,12 +107,13 @@ def test_each_result_is_made_in_one_cell(count: int) -> None:
     seen: Counter[int | str] = Counter()
 
     @settings(max_examples=count, deadline=None)
-    @given(st.lists(cases(), min_size=1, max_size=3), st.sampled_from([2, 3, 4, 8]))
+    @given(st.lists(cases() | cases(grid_queries()), min_size=1, max_size=3), SHARDS)
     def compare(found: list[Case], shards: int) -> None:
         case = found[0]
         selects = [without_emit(c.sql) for c in found if c.tables.keys() <= case.tables.keys()]
         for layout, select in planned(case, selects, shards):
             seen[len(layout.axes)] += 1
+            seen["cases"] += 1
             if layout.cells > 1:
                 seen["counted"] += bool(layout.counted)
                 seen["divided table"] += any(
@@ -120,5 +122,5 @@ def test_each_result_is_made_in_one_cell(count: int) -> None:
                 check(case, f"{select} EMIT CHANGES", layout)
 
     compare()
-    assert seen[1] + seen[2] > count / 4
-    assert seen["counted"] and seen["divided table"]
+    assert seen["cases"] - seen[0] > seen["cases"] / 2, seen
+    assert seen[2] and seen["counted"] and seen["divided table"], seen

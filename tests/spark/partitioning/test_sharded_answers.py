@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from hypothesis import Phase, assume, event, given, settings
 from hypothesis import strategies as st
 
 from eddyline.spark.partitioning.frequent_keys import SplitLimits
-from eddyline.testing.strategies import OPTIONS, Case, cases, keyed_queries
+from eddyline.testing.strategies import OPTIONS, Case, cases, grid_queries, keyed_queries
 from eddyline.testing.strategies.query_set_cases import (
     AFTERMATH_US,
     QuerySetCase,
@@ -33,37 +34,36 @@ from sharded import EAGER, Sharded
 from sharded_moves import Moves, divided_tables, first_partitions, with_sizes, with_times
 
 
-def note_layout(job: Sharded) -> None:
-    (of,) = job.layouts
-    event("several cells" if of.layout.cells > 1 else "one cell")
-    axes = {"rows" if axis.label.startswith("rows of") else "a key" for axis in of.layout.axes}
-    event(f"divided by {' and '.join(sorted(axes)) or 'nothing'}")
-    if of.in_parts:
-        event("groups are merged")
+def of_layouts(job: Sharded) -> set[str]:
+    """What layouts a job has, in words."""
+    found = {f"a divided {updates} table" for updates in divided_tables(job)}
+    for of in job.layouts:
+        axes = ["rows" if a.label.startswith("rows of") else "a key" for a in of.layout.axes]
+        found.add(f"divided by {' and '.join(sorted(axes)) or 'nothing'}")
+        found.add("several cells" if of.layout.cells > 1 else "one cell")
+        if len(axes) > 1:
+            found.add("a grid")
+        if of.in_parts:
+            found.add("groups are merged")
+        if of.layout.counted:
+            found.add("windows of rows in several cells")
+    return found
 
 
-def note(moves: Moves) -> None:
-    for seen in moves.seen:
-        event(seen)
-
-
-def note_tables(job: Sharded) -> None:
-    for updates in set(divided_tables(job)):
-        event(f"a divided {updates} table")
-
-
-def note_counted(job: Sharded) -> None:
-    if any(of.layout.counted for of in job.layouts):
-        event("windows of rows in several cells")
+def note(seen: Iterable[str]) -> None:
+    for what in seen:
+        event(what)
 
 
 SHARDS = st.sampled_from([2, 3, 2, 3, 5])
+#: Grids with several axes have at least four cells.
+SHARDS_OF_ONE = st.sampled_from([5, 3, 2, 5, 6])
 SEEDS = st.integers(0, 2**48)
 LIMITS = st.sampled_from([SplitLimits(), EAGER])
 #: Of the cases: sets of queries take longer than one.
-SINGLE = settings().max_examples * 4 // 5
-SETS = settings().max_examples // 3
-GROWING_SETS = settings().max_examples // 5
+SINGLE = settings().max_examples * 7 // 6
+SETS = settings().max_examples // 9
+GROWING_SETS = settings().max_examples // 15
 
 
 @contextmanager
@@ -72,14 +72,12 @@ def directory() -> Iterator[Path]:
         yield Path(path) / "control"
 
 
-@settings(max_examples=SINGLE, phases=[Phase.generate])
-@given(cases() | cases(keyed_queries()), OPTIONS, SHARDS, LIMITS, SEEDS)
-def test_a_query_over_shards_is_a_query_in_one_engine(
+def play_case(
     case: Case, options: dict[str, Any], shards: int, limits: SplitLimits, seed: int
-) -> None:
+) -> set[str]:
+    """A job with one query; what layout it had, and what happened to it."""
     options, random = options | {"keep": {}}, Random(seed)
     start = first_partitions(random, shards)
-    assume(any(re.search(rf"\b{name} \[", case.sql) for name in STREAMS))
     with directory() as control:
         job = Sharded(
             with_sizes(with_times(case.ddl, random), random),
@@ -92,9 +90,6 @@ def test_a_query_over_shards_is_a_query_in_one_engine(
             **start,
         )
         moves = Moves(job, shards, random, is_durable=start["is_durable"])
-        note_layout(job)
-        note_counted(job)
-        note_tables(job)
         for step in case.steps:
             if step.advance_us is not None:
                 moves.advance(step.advance_us)
@@ -105,9 +100,37 @@ def test_a_query_over_shards_is_a_query_in_one_engine(
                 for rows in moves.cut(step.rows):
                     moves.process(tables_of(rows, sorted(names)))
                     moves.move()
-        note(moves)
         job.advance(max(job.engine.clock, 0) + 40 * STEP_US)
         job.check()
+        return of_layouts(job) | moves.seen
+
+
+def test_a_query_over_shards_is_a_query_in_one_engine() -> None:
+    seen: Counter[str] = Counter()
+
+    @settings(max_examples=SINGLE, phases=[Phase.generate])
+    @given(
+        cases() | cases(keyed_queries()) | cases(grid_queries()),
+        OPTIONS,
+        SHARDS_OF_ONE,
+        LIMITS,
+        SEEDS,
+    )
+    def compare(
+        case: Case, options: dict[str, Any], shards: int, limits: SplitLimits, seed: int
+    ) -> None:
+        assume(any(re.search(rf"\b{name} \[", case.sql) for name in STREAMS))
+        found = play_case(case, options, shards, limits, seed)
+        seen.update(found)
+        note(found)
+
+    compare()
+    assert seen["several cells"] >= SINGLE / 2, seen
+    for what in (
+        *("a grid", "groups are merged", "windows of rows in several cells"),
+        *("rescaled with several cells", "time goes on without rows"),
+    ):
+        assert seen[what], (what, seen)
 
 
 @settings(max_examples=SETS, phases=[Phase.generate])
@@ -178,10 +201,8 @@ def play_set(
                 job.restart()
             moves.move()
         times = [row.values[0] for turn in case.turns for row in turn.rows]
-        note(moves)
         end = max([job.engine.clock, 0, *(t for t in times if t is not None)])
         job.advance(end + 2 * AFTERMATH_US)
         event(f"{len(job.added)} layouts added")
-        note_counted(job)
-        note_tables(job)
+        note(moves.seen | of_layouts(job))
         job.check()

@@ -260,7 +260,7 @@ def random_rows(random: Random, now: float) -> dict[str, pa.Table]:
     return found
 
 
-@settings(max_examples=settings().max_examples // 8, phases=[Phase.generate])
+@settings(max_examples=settings().max_examples // 15, phases=[Phase.generate])
 @given(st.integers(0, 2**48))
 def test_random_queries_are_added(seed: int) -> None:
     random = Random(seed)

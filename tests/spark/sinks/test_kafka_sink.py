@@ -14,6 +14,8 @@ from pyspark.sql import SparkSession
 
 from eddyline.errors import DataError
 from eddyline.spark import Session
+from eddyline.spark.connectors import AVRO, directory_of
+from eddyline.spark.formats.avro_schema import schema_of_rows
 from spark_cases import Feed, definitions, stream_tables, wait
 
 if TYPE_CHECKING:
@@ -107,6 +109,39 @@ def test_keys_of_several_columns_and_formats(
     found = {m["key"].decode(): json.loads(m["value"]) for m in kafka.messages(spark, topic)}
     assert set(found) == {'{"k":"k1","v":null}', '{"k":"k0","v":1.0}'}
     assert found['{"k":"k1","v":null}']["_ts"] == "00:00:03"
+
+
+@pytest.mark.skipif(
+    not directory_of(AVRO).exists(), reason="no library of Spark for Avro: make setup-connectors"
+)
+def test_records_of_avro_there_and_back(
+    spark: SparkSession, kafka: KafkaBroker, source: str
+) -> None:
+    topic = new_topic()
+    session = Session(spark, shards=1)
+    session.sql(f"{source})")
+    query = session.query(
+        "q",
+        "SELECT k, v FROM s [NOW] WHERE v IS NULL OR v >= 3",
+        **sink(kafka, topic, key="k") | {"format": "avro"},
+    )
+    session.start(available_now=True).finish()
+    schema = schema_of_rows(query.change_schema)
+    reader = Session(spark, shards=1)
+    reader.sql(
+        "CREATE STREAM back (_op STRING, _ts TIMESTAMP, k STRING, v DOUBLE, "
+        "key STRING METADATA) TIMESTAMP BY _ts "
+        f"WITH ({kafka.source(topic)}, format = 'avro', schema = '{schema}')"
+    )
+    reader.query("q", "SELECT k, v, key FROM back [NOW]", sink="memory")
+    reader.start(available_now=True).finish()
+    rows = reader.results("q").toArrow().sort_by("_ts").to_pylist()
+    assert [(r["k"], r["v"], r["key"]) for r in rows] == [
+        ("k1", None, "k1"),
+        ("k0", 3.0, "k0"),
+        ("k1", 3.5, "k1"),
+        ("k0", 4.0, "k0"),
+    ]
 
 
 def test_a_key_that_a_side_output_does_not_have(

@@ -98,6 +98,5 @@ def test_options_that_only_spark_writes_are_refused(
     session = Session(spark, checkpoint=tmp_path / "job", shards=1)
     session.sql(definitions({"a": feeds[0].source}))
     more = {"roll_bytes": "1000", "nullValue": "-"}
-    session.query("q", SOME, sink="csv", path=str(tmp_path / "csv"), **more)
     with pytest.raises(DataError, match="only Spark writes csv files"):
-        session.start()
+        session.query("q", SOME, sink="csv", path=str(tmp_path / "csv"), **more)

@@ -16,7 +16,7 @@ from eddyline.spark.storage import control_compaction
 from eddyline.spark.storage.control import ControlStream, foreign_files
 from eddyline.spark.storage.control_compaction import fold_read_files, is_folded
 from eddyline.spark.storage.directory import LocalDirectory
-from spark_cases import Feed, bag, definitions
+from spark_cases import Feed, bag, definitions, stream_tables
 
 pytestmark = pytest.mark.fault
 
@@ -181,6 +181,66 @@ def test_requests_can_be_read_while_they_are_folded(
 
             patch.setattr(LocalDirectory, "read", folded_before)
             assert checkpoint.numbers() == sent
+
+
+def test_a_running_job_folds_after_many_requests(
+    checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control_compaction, "EVERY", 4)
+    checkpoint.stream = ControlStream(checkpoint.control, checkpoint.spark)
+    checkpoint.read(dict.fromkeys(checkpoint.send(3), 0))
+    for number in range(2):
+        checkpoint.batch(number, end(0))
+    assert len(checkpoint.control.names()) == 3
+    checkpoint.stream.send(0, checkpoint.stream.statement(0, {0: "DROP QUERY ü"}))
+    assert sum(map(is_folded, checkpoint.control.names())) == 1
+    assert len(checkpoint.control.names()) == 2, "the last one has not been read"
+    assert checkpoint.numbers() == [1, 2, 3, 4]
+
+
+def test_a_running_job_goes_on_if_it_cannot_fold(
+    checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(control_compaction, "EVERY", 1)
+    checkpoint.stream = ControlStream(checkpoint.control, checkpoint.spark)
+    checkpoint.log("commits/0", "{}")
+    checkpoint.log("commits/1", "{}")
+    checkpoint.log("offsets/0", "not a batch")
+    checkpoint.send(2)
+    assert checkpoint.numbers() == [1, 2]
+    assert not any(map(is_folded, checkpoint.control.names()))
+
+
+def test_a_job_with_many_requests_keeps_few_files(
+    spark: SparkSession, feeds: tuple[Feed, Feed], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control_compaction, "EVERY", 2)
+    monkeypatch.setattr(control_compaction, "LEAST_FILES", 1)
+    rows = stream_tables(1, 9)
+
+    def session() -> Session:
+        made = Session(spark, checkpoint=tmp_path / "c", shards=1)
+        made.sql(definitions({"a": feeds[0].source}))
+        made.query("kept", "SELECT k, v FROM a [NOW]", sink="parquet", path=str(tmp_path / "kept"))
+        return made
+
+    run = session().start()
+    for number in range(4):
+        feeds[0].write(rows[2 * number])
+        run.add(f"guest_{number}", "SELECT v FROM a [NOW]", sink="noop")
+        run.processAllAvailable()
+        feeds[0].write(rows[2 * number + 1])
+        run.drop(f"guest_{number}")
+        run.processAllAvailable()
+    names = LocalDirectory(tmp_path / "c/control").names()
+    assert len(names) <= 5 and sum(map(is_folded, names)) == 1
+    run.add("last", "SELECT v FROM a [NOW]", sink="noop")
+    run.stop()
+    feeds[0].write(rows[8])
+    restarted = session()
+    restarted.start(available_now=True).finish()
+    assert set(restarted.queries) == {"kept", "last"}
+    assert restarted.results("kept").count() == sum(table.num_rows for table in rows)
 
 
 def test_a_damaged_file_is_named(checkpoint: Checkpoint) -> None:

@@ -91,7 +91,7 @@ class Workers:
         """A batch of a shard, in a task of a worker."""
         table = stream_tables(1, 10)[step]
         times = table["ts"].cast("int64").to_numpy()
-        arrivals = Arrivals(len(times), 0, int(times.max()), int(times.min()))
+        arrivals = Arrivals(len(times), newest=int(times.max()), oldest=int(times.min()))
         blobs = {"rows": pack(table), "clock": arrivals.packed()}
         packed = [(shard, kind, "a", 0, 0, 1, blob) for kind, blob in blobs.items()]
         rows = pd.DataFrame(packed, columns=COLUMNS)

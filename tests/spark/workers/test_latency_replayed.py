@@ -86,8 +86,12 @@ def statements(some: random.Random, names: list[str], kind: str) -> tuple[str, .
     return tuple(out)
 
 
+#: Seeds of long runs only.
+LONG = [pytest.param(n, marks=pytest.mark.long) for n in range(2, 8)]
+
+
 @pytest.mark.parametrize("kind", WINDOWS)
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, 1, *LONG])
 def test_a_lost_worker_changes_no_result(seed: int, kind: str) -> None:
     some = random.Random(seed)
     options: dict[str, Any] = {

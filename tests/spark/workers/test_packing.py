@@ -153,7 +153,9 @@ def test_the_cells_that_count_have_all_rows_and_all_cells_one_clock(
         assert sorted(counting) == good
     times = [START + s * SECOND for part in parts for s, _ in part if s is not None]
     examined = bool(times) and len(sent) > 1
-    expected = Arrivals(count, 0, max(times), min(times)) if examined else Arrivals(count)
+    expected = (
+        Arrivals(count, newest=max(times), oldest=min(times)) if examined else Arrivals(count)
+    )
     assert all(s.clocks == ([expected] if count else []) for s in sent.values())
 
 
@@ -172,7 +174,7 @@ def test_shards_whose_layout_does_not_read_the_input_get_its_clock() -> None:
     other = layout((2, SPREAD), name="other")
     sent = send(destinations(layout((2, K)), other), rows_at([5, 3], [1, 2]))
     assert not sent[2].tables
-    expected = Arrivals(2, 0, START + 5 * SECOND, START + 3 * SECOND)
+    expected = Arrivals(2, newest=START + 5 * SECOND, oldest=START + 3 * SECOND)
     assert [s.clocks for s in sent.values()] == [[expected]] * 4
 
 
@@ -299,7 +301,7 @@ def test_changes_of_a_table_are_dealt_by_the_columns_of_the_table(has_operation:
     assert keys[0] | keys[1] == {0, 1, 2, 3}
     assert not keys[0] & keys[1]
     assert all(keys)
-    assert sent[2].clocks == [Arrivals(8, 0, START + 7, START)]
+    assert sent[2].clocks == [Arrivals(8, newest=START + 7, oldest=START)]
 
 
 # Integers without a unit may be seconds or milliseconds; the rows before decide.

@@ -119,8 +119,9 @@ def draw_course(
     events: Sequence[float],
     x_label: str,
     y_label: str,
+    most: float = 1.0,
 ) -> None:
-    """Draw what became of some shares, with a rule where something happened."""
+    """Draw what became of some values up to ``most``, with a rule where something happened."""
     figure, axes = _axes()
     for number, (name, line) in enumerate(lines.items()):
         axes.plot(
@@ -132,7 +133,7 @@ def draw_course(
         )
     for x in events:
         axes.axvline(x, color="#999999", linewidth=0.8, linestyle=":")
-    axes.set_ylim(0.0, 1.0)
+    axes.set_ylim(0.0, most)
     axes.set_xlabel(x_label)
     _finish(figure, axes, title, about, y_label, file, log=False)
 

@@ -178,14 +178,15 @@ class Inputs:
         typed = [(i, i.read(data)) for i, data in named]
         self.arrival += ARRIVALS_PER_CALL - self.arrival % ARRIVALS_PER_CALL
         for intake, incoming in typed:
-            watermark = self.groups.by_name[intake.definition.name].watermark
-            late_rows, bad_rows = intake.accept(incoming, watermark, self.arrival, now_us)
+            group = self.groups.by_name[intake.definition.name]
+            accepted = intake.accept(incoming, group.watermark, self.arrival, now_us)
+            group.note_beginning(accepted.beginning)
             self.arrived += incoming.table.num_rows
             self.arrival += incoming.table.num_rows
-            if late_rows is not None:
-                late[intake.definition.name] = late_rows
-            if bad_rows is not None:
-                bad[intake.definition.name] = bad_rows
+            if accepted.late is not None:
+                late[intake.definition.name] = accepted.late
+            if accepted.bad is not None:
+                bad[intake.definition.name] = accepted.bad
         return late, bad
 
     def intake(self, name: str) -> Intake:
@@ -230,8 +231,7 @@ class Inputs:
             self._intakes[stream].seen += n
         for stream, ts in rows.oldest.items():
             group = self.groups.of([stream])
-            if group.began is None and ts >= max(group.watermark, self._intakes[stream].limit):
-                group.oldest = min(group.oldest, ts)  # else rows among them are late
+            group.note_beginning(max(ts, group.watermark, self._intakes[stream].limit))
         for stream, ts in rows.newest.items():
             self._intakes[stream].note(ts, now_us)
 

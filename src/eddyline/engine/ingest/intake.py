@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +34,21 @@ class Elsewhere:
     dropped: Mapping[str, int]
     newest: Mapping[str, int]
     oldest: Mapping[str, int]
+
+
+class Accepted(NamedTuple):
+    """What became of rows.
+
+    Attributes:
+        late, bad: the late rows and the bad ones; None without any.
+        beginning: the first instant of a group that has not begun, of the rows that do not wait
+            here: late rows count as if they came at the instant before which they are late, and
+            rows of other engines as they are. FOREVER without any.
+    """
+
+    late: pa.Table | None
+    bad: pa.Table | None
+    beginning: int
 
 
 class Intake:
@@ -109,17 +124,12 @@ class Intake:
         """Convert rows without accepting them; see ``RowReader.read``."""
         return self.reader.read(data)
 
-    def accept(
-        self, rows: TypedRows, watermark: int, arrival: int, now_us: int
-    ) -> tuple[pa.Table | None, pa.Table | None]:
+    def accept(self, rows: TypedRows, watermark: int, arrival: int, now_us: int) -> Accepted:
         """Accept rows.
 
         Args:
             watermark: rows before it are late. arrival: number of the first row.
             now_us: the wall clock.
-
-        Returns:
-            The late rows and the bad ones; None without any.
         """
         count = rows.table.num_rows
         own = np.ones(count, np.bool_) if rows.own is None else rows.own
@@ -132,7 +142,7 @@ class Intake:
             columns = [*columns, pa.array(own)]
             processed = np.ones(count, np.bool_) if rows.dropped is None else ~rows.dropped
         usable = OrderedRows(times, np.arange(arrival, arrival + count), columns)
-        late = bad = None
+        late, bad, beginning = None, None, FOREVER
         reasons = self.reader.reasons(rows, self.newest, now_us)
         if reasons is not None:
             good = is_good(reasons, count)
@@ -151,9 +161,10 @@ class Intake:
                 self.late += late.num_rows
             processed = processed & ~is_late
             if not processed.all():
+                beginning = int(np.maximum(usable.ts, limits)[~processed].min())
                 usable = usable.take(np.flatnonzero(processed))
         self._hold(self._thinned(usable))
-        return late, bad
+        return Accepted(late, bad, beginning)
 
     def note(self, ts: int, now_us: int) -> None:
         """Record usable rows up to a timestamp."""

@@ -74,7 +74,9 @@ class StreamGroup:
         watermark: rows before this instant are late, in microseconds.
         clock: the instant up to which everything is processed, in microseconds.
         began: the first instant that was processed; None before it.
-        oldest: before it, the smallest timestamp of rows that other engines process.
+        oldest: before it, the smallest timestamp of rows that other engines process, and of late
+            rows; a late row counts as if it came at the instant before which it is late. So the
+            group begins at the same instant in all engines, none of which need have the rows.
         leading: the streams that determine its watermark: those that queries read; if there are
             none, all.
     """
@@ -90,6 +92,11 @@ class StreamGroup:
     def reached(self) -> int:
         """The clock; before the first instant the watermark."""
         return self.watermark if self.began is None else self.clock
+
+    def note_beginning(self, ts: int) -> None:
+        """Take rows from this instant on into account that do not wait in this engine."""
+        if self.began is None:
+            self.oldest = min(self.oldest, ts)
 
 
 class StreamGroups:

@@ -76,7 +76,7 @@ class Delivery:
         packed.persist(StorageLevel.MEMORY_AND_DISK)
         try:
             batch = CollectedBatch(packed.where("small").toArrow())
-            self._final.step(batch)
+            self._final.step(batch_id, batch)
             rows = self._with_added(batch, packed)
             of_sinks = self._of_sinks(batch_id, batch, rows)
             if self._add_refused(batch, of_sinks.values()):

@@ -12,7 +12,7 @@ had before it, and a repeated batch sends the same again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import pyarrow as pa
@@ -77,14 +77,20 @@ class _Merger:
     merged: MergedQuery
 
 
-@dataclass
+@dataclass(frozen=True)
 class MergedCounts:
-    """Numbers of changes, and of bad rows, that the driver has made since the launch, by query;
-    those without bad rows are left out there.
+    """By query, numbers of changes and of bad rows that the driver has made since the job's start.
+
+    A batch that is repeated counts once.
+
+    Attributes:
+        out: changes. bad: bad rows; queries without any are left out.
+        new: changes of the last batch.
     """
 
-    out: dict[str, int] = field(default_factory=dict)
-    bad: dict[str, int] = field(default_factory=dict)
+    out: Mapping[str, int] = field(default_factory=dict)
+    bad: Mapping[str, int] = field(default_factory=dict)
+    new: Mapping[str, int] = field(default_factory=dict)
 
 
 class FinalStage:
@@ -103,19 +109,20 @@ class FinalStage:
         self._set_aside_after = set_aside_after
         self._mergers: dict[str, _Merger] = {}
         self.counts = MergedCounts()
+        self._before = self.counts  # without the last batch
+        self._batch_id: int | None = None
         self.aside: dict[str, str] = {}
 
     def launch(self) -> None:
         """Begin another launch of the job: what the shards have is sent again."""
         self._mergers = {}
-        self.counts = MergedCounts()
 
     def note_bad(self, query: str, rows: int) -> None:
         """Count bad rows of a query that its sink has refused."""
         bad = {**self.counts.bad, query: self.counts.bad.get(query, 0) + rows}
-        self.counts = MergedCounts(self.counts.out, bad)
+        self.counts = replace(self.counts, bad=bad)
 
-    def step(self, batch: CollectedBatch) -> None:
+    def step(self, batch_id: int, batch: CollectedBatch) -> None:
         """Merge the parts of a batch, and add the results to it.
 
         Raises:
@@ -124,7 +131,9 @@ class FinalStage:
         reports = {report["shard"]: report for report in batch.reports}
         queries = self._queries.by_name
         self._mergers = {n: m for n, m in self._mergers.items() if queries.get(n) == m.divided}
-        counts = MergedCounts(dict(self.counts.out), dict(self.counts.bad))
+        if batch_id != self._batch_id:
+            self._before, self._batch_id = self.counts, batch_id
+        all_out, all_bad, new = dict(self._before.out), dict(self._before.bad), {}
         for name, divided in queries.items():
             called = [reports[shard] for shard in divided.shards if shard in reports]
             if not called:
@@ -137,11 +146,11 @@ class FinalStage:
             if name in self.aside or any(name in report["aside"] for report in called):
                 self._mergers.pop(name, None)
                 continue
-            out, bad = self._merge(name, divided, called, batch)
-            counts.out[name] = counts.out.get(name, 0) + out
+            new[name], bad = self._merge(name, divided, called, batch)
+            all_out[name] = all_out.get(name, 0) + new[name]
             if bad:
-                counts.bad[name] = counts.bad.get(name, 0) + bad
-        self.counts = counts
+                all_bad[name] = all_bad.get(name, 0) + bad
+        self.counts = MergedCounts(all_out, all_bad, new)
 
     def answer(self, name: str) -> pa.Table:
         """The answer of one of the queries, as of the last batch.

@@ -22,9 +22,10 @@ from eddyline.spark.formats.format_options import is_missing, package_of, sink_f
 from eddyline.spark.root_cause import root_cause
 from eddyline.spark.sinks.failure_policy import FailurePolicy, UnavailableError
 from eddyline.spark.sinks.output_routes import route_of
-from eddyline.spark.sinks.postgres.postgres_options import public_options
+from eddyline.spark.sinks.postgres.postgres_options import has_password
 from eddyline.spark.sinks.printing import print_omitted, print_rows
 from eddyline.spark.sinks.python_sink import SinkFunction
+from eddyline.spark.sinks.secrets import secret_of_catalog
 from eddyline.spark.sinks.sequence import has_seq
 from eddyline.spark.sinks.sink_bases import (
     OF_QUERIES,
@@ -77,7 +78,7 @@ class SinkFactory:
     number of its queries then, or by the option ``shared``.
 
     Args:
-        base: directory of relative paths. job: identifies the job, for Delta and PostgreSQL.
+        base: directory of relative paths. job: identifies the job, for tables.
         memory: keeps the rows of the sink ``memory``, also those of earlier jobs of the session.
         pending: where rows wait for files of several batches; None: there are none.
         functions: for sinks ``python``, by name.
@@ -110,7 +111,7 @@ class SinkFactory:
         printed = PrintSink(printer, print_omitted if printer is print_rows else _omit)
         session = uuid.uuid4().hex
         self._context = SinkContext(
-            spark, job, printed, memory or MemorySink(), session, {}, {}, functions
+            spark, job, printed, memory or MemorySink(), session, {}, {}, {}, functions
         )
         self._by_path: dict[str, FileSink] = {}
         self._found: set[str] = set()  # formats that Spark has found
@@ -141,10 +142,16 @@ class SinkFactory:
             DataError: as of :meth:`open_first` and :meth:`prepare`; or the sink belongs to another
                 query and is not shared; or a password would be written to the checkpoint.
         """
-        if public_options(query.options) != dict(query.options):
+        if has_password(query.options):
             raise DataError(
                 f"'{query.name}': the url has a password, which would be written to the checkpoint "
                 "with the request: name an environment variable of the job in password_env"
+            )
+        if (secret := secret_of_catalog(query.options)) is not None:
+            raise DataError(
+                f"'{query.name}': {secret} is secret, and would be written to the checkpoint with "
+                "the request: set it in the job's environment, as PYICEBERG_CATALOG__NAME__..., or "
+                "in .pyiceberg.yaml, and name the catalog in catalog_name"
             )
         former = None if instead_of is None else self._bindings[query.name.lower()]
         sink = self._open(query)
@@ -236,6 +243,8 @@ class SinkFactory:
         self.roller.close(roll=roll)
         for database in list(self._context.databases.values()):
             database.close()
+        for catalog in list(self._context.catalogs.values()):
+            catalog.close()
 
     def _tables(self) -> list[TableSink]:
         sinks = dict.fromkeys(list(self.by_key.values()))

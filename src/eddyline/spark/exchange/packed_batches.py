@@ -49,7 +49,8 @@ class Arrivals:
             good whatever rows were before; None if there is none, or if rows were not examined,
             because all of them are sent to one shard.
         lateness: how far a row may be behind those before it, in us, if that is judged row by row:
-            then ``oldest`` leaves out late rows. Otherwise None.
+            then late rows count in ``oldest`` as if they came at the instant before which they are
+            late. Otherwise None.
         ages: number of rows by bucket of their age, if the source says when they arrived; see
             ``result_ages.py``.
     """
@@ -81,14 +82,15 @@ class Arrivals:
         return both
 
     def add_times(self, newest: int, oldest: int) -> None:
-        """Good rows after these: their largest timestamp, and the smallest that is not late among
-        them.
+        """Good rows after these: their largest timestamp, and their smallest, if lateness is judged
+        row by row with late rows at the limit.
         """
         if self.newest is None or self.oldest is None:
             self.newest, self.oldest = newest, oldest
             return
-        if self.lateness is None or oldest >= self.newest - self.lateness:
-            self.oldest = min(self.oldest, oldest)
+        if self.lateness is not None:
+            oldest = max(oldest, self.newest - self.lateness)
+        self.oldest = min(self.oldest, oldest)
         self.newest = max(self.newest, newest)
 
     def add_ages(self, ages: Mapping[str, int]) -> None:

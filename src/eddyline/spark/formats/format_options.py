@@ -220,7 +220,16 @@ PARSERS: Final[Mapping[str, frozenset[str]]] = {
         ignoreLeadingWhiteSpace ignoreTrailingWhiteSpace emptyValue nullValue nanValue positiveInf
         negativeInf maxColumns maxCharsPerColumn"""
     ),
+    "avro": _names("schema schema_file schema_registry subject wire schema_id"),
+    "protobuf": _names("descriptor_file message schema_registry subject wire schema_id"),
 }
+#: Of each tuple one option must be set, by format of records.
+REQUIRED_OF_PARSERS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
+    "avro": (("schema", "schema_file", "schema_registry"),),
+    "protobuf": (("descriptor_file", "schema_registry"),),
+}
+#: Formats in which values are at paths.
+WITH_PATHS: Final = ("json", "avro", "protobuf")
 #: The option that is the format of records.
 RECORD_FORMAT: Final = "format"
 
@@ -281,6 +290,8 @@ def with_limit(format_: str, options: Mapping[str, str]) -> dict[str, str]:
 
 #: Options of JSON that is written to Kafka.
 JSON_VALUES: Final = _names("dateFormat timestampFormat ignoreNullFields")
+#: Formats of the values of messages that are written.
+VALUE_FORMATS: Final = ("json", "avro")
 #: Formats that Spark writes, by name in lower case.
 WRITERS: Final[Mapping[str, Format]] = {
     "noop": Format(frozenset()),
@@ -290,11 +301,15 @@ WRITERS: Final[Mapping[str, Format]] = {
         for n in _ROLLING
     },
     "jdbc": Format(_JDBC, (("url",), ("dbtable",)), open=True),
-    "kafka": Format(_names("topic key") | {_KAFKA} | JSON_VALUES, ((_KAFKA,), ("topic",))),
+    "kafka": Format(_names("topic key format") | {_KAFKA} | JSON_VALUES, ((_KAFKA,), ("topic",))),
     "postgres": Format(
         _names("url host port database user password_env table mode key"), (("table",),)
     ),
     "python": Format(_names("function"), (("function",),)),
     "webhook": Format(_names("url url_env timeout"), (("url", "url_env"),)),
     "delta": Format(_names("path mode key"), _PATH),
+    "iceberg": Format(
+        _names("table catalog catalog_name catalog_uri warehouse credential token scope mode key"),
+        (("table",), ("catalog", "catalog_name", "catalog_uri")),
+    ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -20,14 +20,26 @@ from pyspark.sql.types import (
 
 from eddyline.algebra.catalog import ColumnSources, JsonPath
 from eddyline.engine.ingest.conversion import CORRUPT_RECORD
+from eddyline.extras import extras_named
+from eddyline.spark.formats.avro_options import AvroOptions
+from eddyline.spark.formats.avro_records import read_records
 from eddyline.spark.formats.lines import parsed_records
+from eddyline.spark.formats.protobuf_options import ProtobufOptions
 from eddyline.types import Field, Schema
+
+if TYPE_CHECKING:
+    from eddyline.spark.formats.protobuf_records import Reading
+
+#: Options of records that are bytes.
+BinaryOptions = AvroOptions | ProtobufOptions
 
 #: Options with which a source tells more of its records, by the name of what it tells then.
 _MORE: Final = {
     "kafka": {"headers": ("includeHeaders", "true")},
     "socket": {"timestamp": ("includeTimestamp", "true")},
 }
+#: A column of records between others, with no name of what is told.
+_RECORD: Final = "RECORD"
 
 
 def nested(fields: Sequence[StructField], paths: Mapping[str, JsonPath]) -> list[StructField]:
@@ -68,6 +80,7 @@ class Records:
         fields: those of a record, with the types to read.
         columns: the declared ones. paths: in a record, or the name of another column of the rows;
             without a path a column has the place of its name.
+        binary: options of records of Avro or Protobuf, which are bytes.
     """
 
     rows: DataFrame
@@ -76,14 +89,37 @@ class Records:
     fields: Sequence[StructField]
     columns: Schema
     paths: Mapping[str, JsonPath]
+    binary: BinaryOptions | None = None
 
     def parsed(self) -> DataFrame:
         """The declared columns, and the texts of records that cannot be parsed."""
+        if isinstance(self.binary, AvroOptions):
+            return self._parsed_avro(self.binary)
+        if (messages := self.messages()) is not None:
+            return messages.parsed()
         others = [f for f in self.rows.schema.fields if f.name != "value"]
         corrupt = StructField(CORRUPT_RECORD, StringType())
         schema = StructType([*self.fields, *others, corrupt])
         found = parsed_records(self.rows, self.format, self.options, schema)
         values = (at_path(self.path(f.name)).alias(f.name) for f in self.columns)
+        return found.select(*values, F.col(CORRUPT_RECORD))
+
+    def messages(self) -> Reading | None:
+        """Records of Protobuf, and what reads them in a worker; None: they are no such records."""
+        if not isinstance(self.binary, ProtobufOptions):
+            return None
+        with extras_named():
+            from eddyline.spark.formats.protobuf_records import messages_of
+        return messages_of(self.rows, self.binary, self.columns, self.paths)
+
+    def _parsed_avro(self, options: AvroOptions) -> DataFrame:
+        others = {name for name in self.rows.columns if name != "value"}
+        found = read_records(self.rows, options, _RECORD, CORRUPT_RECORD)
+        values = []
+        for field in self.columns:
+            path = self.path(field.name)
+            within = path if path[0] in others else (_RECORD, *path)
+            values.append(at_path(within).alias(field.name))
         return found.select(*values, F.col(CORRUPT_RECORD))
 
     def path(self, column: str) -> JsonPath:
@@ -132,20 +168,24 @@ def records_beside(
     fields: Sequence[StructField],
     columns: Schema,
     sources: ColumnSources,
+    binary: BinaryOptions | None = None,
 ) -> Records:
     """The records in the column ``value`` of a source, with what it tells of them.
 
     Args:
         format_, options: of the records. fields: the columns in them, with the types to read.
-        columns: all declared ones. sources: where they are.
+        columns: all declared ones. sources: where they are. binary: options of records of Avro or
+            Protobuf.
     """
     told = [f for f in columns if f.name in sources.metadata]
     beside = {f.name: f"METADATA {f.name}" for f in told}  # no name of a field of a record
-    text = F.col("value").cast("string").alias("value")
+    text = F.col("value").cast("string" if binary is None else "binary").alias("value")
     named = (_told(records, sources.metadata[f.name], f).alias(beside[f.name]) for f in told)
     in_record = nested(fields, sources.paths) if format_ == "json" else fields
     paths = {**sources.paths, **{name: (other,) for name, other in beside.items()}}
-    return Records(records.select(text, *named), format_, options, in_record, columns, paths)
+    return Records(
+        records.select(text, *named), format_, options, in_record, columns, paths, binary
+    )
 
 
 def _told(records: DataFrame, name: str, field: Field) -> Column:

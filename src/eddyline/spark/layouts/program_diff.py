@@ -15,7 +15,7 @@ from eddyline.algebra.json_paths import path_text
 from eddyline.algebra.plan import Plan
 from eddyline.errors import EddylineError, StateError
 from eddyline.spark.script import Script
-from eddyline.spark.sinks.postgres.postgres_options import public_options
+from eddyline.spark.sinks.secrets import public_options
 from eddyline.spark.storage.program_file import SavedProgram
 from eddyline.sql.definitions import SIDE_PREFIXES
 from eddyline.sql.parser import parse

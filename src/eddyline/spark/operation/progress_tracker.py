@@ -109,7 +109,6 @@ class ProgressTracker:
         self._undelivered = undelivered
         self._latencies = latencies
         self._listeners: list[BatchListener] = []
-        self._merged_before: Mapping[str, int] = {}
         self._shards: dict[int, dict[str, Any]] = {}
         self._query_stats: dict[str, bytes] = {}  # JSON by shard, parsed when read
         self._out: dict[int, dict[str, int]] = {}
@@ -169,10 +168,7 @@ class ProgressTracker:
     def _batch(self, batch_id: int, reports: Sequence[Mapping[str, Any]]) -> BatchProgress:
         """The figures of one batch; those of its first launch again if it is repeated."""
         planned_s = max((report["now_us"] / 1e6 for report in reports), default=time.time())
-        merged, before = self._merged().out, self._merged_before
-        self._merged_before = merged
-        new = {q: n - before.get(q, 0) if n >= before.get(q, 0) else n for q, n in merged.items()}
-        out = _sums([*(report["out"] for report in reports), new])
+        out = _sums([*(report["out"] for report in reports), self._merged().new])
         return BatchProgress(
             batch_id,
             _sums(report["arrived"] for report in reports),

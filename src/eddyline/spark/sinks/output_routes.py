@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from eddyline.engine.query import Query
 from eddyline.spark.exchange.query_rows import OutputRoute
 from eddyline.spark.formats.format_options import ON_FAILURE, WAITING_BYTES, sink_format
-from eddyline.spark.sinks.postgres.postgres_options import public_options
+from eddyline.spark.sinks.secrets import public_options
 from eddyline.spark.sinks.sinks import OTHER_SINK, SINKS
 
 #: Options of a query that do not affect its route.

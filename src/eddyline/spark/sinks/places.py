@@ -18,12 +18,15 @@ from eddyline.spark.formats.format_options import (
     sink_format,
 )
 from eddyline.spark.sinks.failure_policy import FailurePolicy
+from eddyline.spark.sinks.iceberg.iceberg_options import IcebergOptions
 from eddyline.spark.sinks.output_routes import route_of
 from eddyline.spark.sinks.postgres.postgres_options import PostgresOptions
 from eddyline.spark.sinks.sequence import has_seq
 
 #: Sinks that have no place, or of which each has its own.
 _ANYWHERE: Final = ("print", "memory")
+#: Sinks whose place is the option ``table``.
+_TABLES: Final = ("postgres", "iceberg")
 
 
 class _User(NamedTuple):
@@ -70,7 +73,7 @@ class SinkPlaces:
             return
         first = self._by_place.setdefault(place, user)
         if first.label != label:
-            _check_shared(first, user, "table" if format_ == "postgres" else "path")
+            _check_shared(first, user, "table" if format_ in _TABLES else "path")
 
 
 def _user(label: str, options: Mapping[str, str], query: Query | None) -> _User:
@@ -97,6 +100,8 @@ def _place(label: str, options: Mapping[str, str]) -> tuple[object, ...] | None:
     if format_ == "postgres":
         own = PostgresOptions.of(label, options)
         return "table", own.database, own.schema, own.table
+    if format_ == "iceberg":
+        return "iceberg", *IcebergOptions.of(label, options).place
     return None
 
 

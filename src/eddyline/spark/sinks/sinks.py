@@ -23,12 +23,7 @@ from eddyline.spark.formats.format_options import (
     Format,
     OptionError,
 )
-from eddyline.spark.sinks.delta.delta_sink import (
-    DeltaOwners,
-    check_delta,
-    check_delta_query,
-    delta_sink,
-)
+from eddyline.spark.sinks.delta.delta_sink import check_delta, check_delta_query, delta_sink
 from eddyline.spark.sinks.driver_files import DriverFiles, batch_directory
 from eddyline.spark.sinks.file_checks import (
     check_files,
@@ -36,7 +31,15 @@ from eddyline.spark.sinks.file_checks import (
     only_spark,
     spark_options,
 )
-from eddyline.spark.sinks.kafka_sink import KafkaSink, check_key, check_key_of, kafka_sink
+from eddyline.spark.sinks.iceberg.iceberg_options import check_iceberg, check_iceberg_query
+from eddyline.spark.sinks.iceberg.iceberg_sink import Catalogs, iceberg_sink
+from eddyline.spark.sinks.kafka_sink import (
+    KafkaSink,
+    check_messages,
+    check_messages_of,
+    kafka_sink,
+)
+from eddyline.spark.sinks.lake_sink import TableOwners
 from eddyline.spark.sinks.postgres.postgres_options import check_query, check_values
 from eddyline.spark.sinks.postgres.postgres_sink import Databases, PostgresSink, postgres_sink
 from eddyline.spark.sinks.python_sink import (
@@ -183,8 +186,8 @@ class SinkContext(NamedTuple):
 
     Attributes:
         job: identifies the job. printed, memory: its sinks ``print`` and ``memory``.
-        session: new at each start. databases: of its sinks. deltas: owners of its Delta tables.
-        functions: for its sinks ``python``, by name.
+        session: new at each start. databases, catalogs: of its sinks. owners: of its tables of
+        Delta and Iceberg. functions: for its sinks ``python``, by name.
     """
 
     spark: SparkSession
@@ -193,7 +196,8 @@ class SinkContext(NamedTuple):
     memory: MemorySink
     session: str
     databases: Databases
-    deltas: DeltaOwners
+    catalogs: Catalogs
+    owners: TableOwners
     functions: Mapping[str, SinkFunction]
 
 
@@ -300,11 +304,15 @@ def _format_sink(target: Target, options: Mapping[str, str], context: SinkContex
 
 
 def _delta_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> TableSink:
-    return delta_sink(target, options, context.job, context.deltas)
+    return delta_sink(target, options, context.job, context.owners)
+
+
+def _iceberg_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> TableSink:
+    return iceberg_sink(target, options, context.job, context.owners, context.catalogs)
 
 
 def _kafka_sink(target: Target, options: Mapping[str, str], context: SinkContext) -> KafkaSink:
-    return kafka_sink(target, options, f"eddyline-{context.job}-{target.label}")
+    return kafka_sink(context.spark, target, options, f"eddyline-{context.job}-{target.label}")
 
 
 def _postgres_sink(
@@ -360,11 +368,18 @@ SINKS: Final[Mapping[str, SinkType]] = {
         _AT_LEAST_ONCE,
         in_spark=True,
         collected=False,
-        check=check_key,
-        check_query=check_key_of,
+        check=check_messages,
+        check_query=check_messages_of,
     ),
     "delta": SinkType(
         WRITERS["delta"], _delta_sink, _ONCE, check=check_delta, check_query=check_delta_query
+    ),
+    "iceberg": SinkType(
+        WRITERS["iceberg"],
+        _iceberg_sink,
+        _ONCE,
+        check=check_iceberg,
+        check_query=check_iceberg_query,
     ),
 }
 #: Any other data source of Spark, by the name of its class or its short name.

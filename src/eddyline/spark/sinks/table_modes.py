@@ -14,6 +14,7 @@ from eddyline.errors import DataError, did_you_mean
 from eddyline.spark.formats.format_options import SEQ, OptionError
 from eddyline.spark.sinks.sequence import SEQ_COLUMN, has_seq, numbers
 from eddyline.spark.sinks.sink_bases import Target
+from eddyline.types import sql_type
 
 #: The emitted rows, these with a place for each, or the answer.
 Mode = Literal["append", "changelog", "upsert"]
@@ -139,6 +140,14 @@ def check_mode(query: Query, mode: TableMode) -> None:
             "mode",
             "mode = 'upsert' needs EMIT CHANGES, or GROUP BY columns that are selected: results "
             "of this query expire without a row that says so",
+        )
+    nested = next((f for f in query.schema if pa.types.is_nested(f.type)), None)
+    if nested is not None:
+        raise wrong_option(
+            query,
+            "mode",
+            f"mode = 'upsert' with EMIT CHANGES takes no {sql_type(nested.type)}, the type of "
+            f"'{nested.name}': select its parts, as in a.b, a[0] or UNNEST(a)",
         )
     if key is None:
         raise wrong_option(

@@ -18,8 +18,9 @@ from eddyline.spark.formats.format_options import (
     source_format,
     with_limit,
 )
-from eddyline.spark.formats.records import telling
+from eddyline.spark.formats.records import BinaryOptions, telling
 from eddyline.spark.sources.format_check import (
+    BINARY,
     Declared,
     check_columns,
     check_source,
@@ -36,6 +37,7 @@ class DeclaredSource(NamedTuple):
             compares them without case.
         columns: where the columns are in a record.
         record: the format of its records, or None. parsing: options of their parser, in lower case.
+        binary: options of records of Avro or Protobuf.
     """
 
     format: str
@@ -43,6 +45,7 @@ class DeclaredSource(NamedTuple):
     columns: ColumnSources
     record: str | None
     parsing: dict[str, str]
+    binary: BinaryOptions | None = None
 
     @property
     def text_format(self) -> str:
@@ -85,4 +88,6 @@ def source_of(declared: StreamDef | TableDef, of: Declared) -> DeclaredSource:
     if format_ in FILE_FORMATS:
         options = {k.lower(): v for k, v in options.items()}
     options = {**DEFAULTS.get(format_, {}), **telling(format_, options, declared.columns)}
-    return DeclaredSource(format_, options, declared.columns, record, parsing)
+    of_bytes = BINARY.get(record or "")
+    binary = None if of_bytes is None else of_bytes.of(what, declared.options)
+    return DeclaredSource(format_, options, declared.columns, record, parsing, binary)

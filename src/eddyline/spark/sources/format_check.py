@@ -16,6 +16,7 @@ from eddyline.algebra.catalog import StreamDef, TableDef
 from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.query import Query
 from eddyline.errors import did_you_mean
+from eddyline.spark.formats.avro_options import AvroOptions, check_avro_columns
 from eddyline.spark.formats.format_options import (
     GENERATORS,
     HISTORY,
@@ -25,9 +26,11 @@ from eddyline.spark.formats.format_options import (
     PARSERS,
     RECORD_FORMAT,
     RECORDS,
+    REQUIRED_OF_PARSERS,
     SEQ,
     SOURCES,
     WAITING_BYTES,
+    WITH_PATHS,
     WITHOUT_NESTED,
     Format,
     OptionError,
@@ -38,6 +41,7 @@ from eddyline.spark.formats.format_options import (
     source_format,
 )
 from eddyline.spark.formats.option_values import check_sink_values, check_source_values
+from eddyline.spark.formats.protobuf_options import ProtobufOptions, check_protobuf_columns
 from eddyline.spark.history.options import FORMATS, OF_HISTORY, declared_history
 from eddyline.spark.sinks.failure_policy import FailurePolicy
 from eddyline.spark.sinks.sequence import check_seq
@@ -50,6 +54,11 @@ from eddyline.types import sql_type
 #: What is declared with the options of a source.
 Declared = Literal["stream", "table", "changing table"]
 
+#: Options of records that are bytes, by their format.
+BINARY: Final[Mapping[str, type[AvroOptions | ProtobufOptions]]] = {
+    "avro": AvroOptions,
+    "protobuf": ProtobufOptions,
+}
 #: Options of WITH that the parser has removed before these checks; suggested for misspellings.
 _TAKEN: Final[Mapping[Declared, tuple[str, ...]]] = {
     "stream": (
@@ -131,6 +140,9 @@ def check_source(name: str, options: Mapping[str, str], of: Declared) -> list[st
     subject = f"{what}: the source '{format_}'"
     suggested = ("source", *_TAKEN[of], *_SIDES)
     _check_options(subject, own, known, OF_SOURCES, suggested, "source")
+    of_bytes = BINARY.get(record_format(own) or "") if format_ in RECORDS else None
+    if of_bytes is not None:
+        of_bytes.of(what, own)
     check_source_values(subject, format_, own, streams=of != "table")
     return unsure
 
@@ -181,17 +193,18 @@ def _with_records(what: str, source: str, known: Format, options: Mapping[str, s
         return known
     more = frozenset([RECORD_FORMAT])
     format_ = record_format(options)
-    if format_ is not None:
-        if format_ not in PARSERS:
-            given = next(name for name in options if name.lower() == RECORD_FORMAT)
-            raise OptionError(
-                f"{what}: there is no format '{format_}' of records; "
-                f"{did_you_mean(format_, PARSERS)}",
-                given,
-                "value",
-            )
-        more |= PARSERS[format_]
-    return replace(known, options=known.options | more)
+    if format_ is None:
+        return replace(known, options=known.options | more)
+    if format_ not in PARSERS:
+        given = next(name for name in options if name.lower() == RECORD_FORMAT)
+        advice = did_you_mean(format_, PARSERS)
+        message = f"{what}: there is no format '{format_}' of records; {advice}"
+        raise OptionError(message, given, "value")
+    return replace(
+        known,
+        options=known.options | more | PARSERS[format_],
+        required=known.required + REQUIRED_OF_PARSERS.get(format_, ()),
+    )
 
 
 def check_columns(definition: StreamDef | TableDef) -> None:
@@ -209,10 +222,13 @@ def check_columns(definition: StreamDef | TableDef) -> None:
         _check_generated(what, source, definition)
     record = record_format(definition.options) if source in RECORDS else None
     paths, metadata = definition.columns.paths, definition.columns.metadata
-    if paths and "json" not in (source, record):
-        advice = "set format = 'json'" if source in RECORDS else "declare columns by their names"
+    if paths and source != "json" and record not in WITH_PATHS:
+        *others, last = (f"'{name}'" for name in WITH_PATHS)
+        advice = f"set format = {', '.join(others)} or {last}"
+        advice = advice if source in RECORDS else "declare columns by their names"
         raise OptionError(
-            f"{what}: PATH is for records of JSON, and the source is '{source}'; {advice}",
+            f"{what}: PATH is for records of JSON, Avro or Protobuf, and the source is '{source}'; "
+            f"{advice}",
             of_column(next(iter(paths))),
         )
     for column, name in metadata.items():
@@ -224,21 +240,25 @@ def check_columns(definition: StreamDef | TableDef) -> None:
             "source" if record is None else RECORD_FORMAT,
             "value",
         )
-    if source != "kafka" or record is not None:
-        return
     if isinstance(definition, TableDef):
         # _op is optional
         fields = (changes_of(definition).schema[0], *definition.schema)
         fields = fields if is_live(definition) else definition.schema
     else:
         fields = definition.supplied
+    if record == "avro":
+        check_avro_columns(what, definition.options, fields, definition.columns)
+    if record == "protobuf":
+        check_protobuf_columns(what, definition.options, fields, definition.columns)
+    if source != "kafka" or record is not None:
+        return
     known = {name.lower() for name in RECORDS[source]}
     for field in fields:
         if field.name.lower() not in known and field.name not in metadata:
             raise OptionError(
                 f"{what}: without the option 'format' the source '{source}' has the columns "
                 f"{', '.join(sorted(RECORDS[source]))}, and no '{field.name}'; if it is in the "
-                "messages, set format = 'json' or 'csv'",
+                f"messages, set format = {', '.join(map(repr, PARSERS))}",
                 "source",
                 "value",
             )

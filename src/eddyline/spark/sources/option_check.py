@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from eddyline.algebra.catalog import StreamDef, TableDef
@@ -20,6 +22,7 @@ from eddyline.spark.sources.format_check import (
     require_source,
     side_options,
 )
+from eddyline.spark.sources.sources import resolve_path
 from eddyline.sql.definitions import SIDE_PREFIXES
 from eddyline.sql.source import SourceText
 from eddyline.sql.statements import AlterQuery, CreateQuery, CreateStream, CreateTable, Statement
@@ -30,11 +33,12 @@ NO_QUERY: Final = "there is no query to run: add one with query() or CREATE QUER
 WithOptions = CreateStream | CreateTable | CreateQuery
 
 
-def check_options(statement: Statement, text: str) -> None:
+def check_options(statement: Statement, text: str, base: Path | None = None) -> None:
     """Check the options of a statement's source or sink, as far as possible without Spark.
 
     Args:
-        text: the script that contains the statement.
+        text: the script that contains the statement. base: directory of relative paths; None: not
+            known, so files with a relative path are not read.
 
     Raises:
         SqlError: an option is missing or wrong.
@@ -52,10 +56,10 @@ def check_options(statement: Statement, text: str) -> None:
         match statement:
             case CreateStream(definition=stream):
                 check_source(stream.name, stream.options, "stream")
-                check_columns(stream)
+                check_columns(replace(stream, options=resolve_path(stream.options, base)))
             case CreateTable(definition=table):
                 check_source(table.name, table.options, _kind(table))
-                check_columns(table)
+                check_columns(replace(table, options=resolve_path(table.options, base)))
             case CreateQuery(in_parts=True):
                 raise UnsupportedError(
                     "PARTIAL is for the shards of a job: write CREATE QUERY",

@@ -38,6 +38,7 @@ from eddyline.spark.root_cause import root_cause
 from eddyline.spark.sources.declared import DeclaredSource, source_of
 from eddyline.spark.sources.format_check import Declared
 from eddyline.spark.sources.parsed_by_columns import parsed_by_columns
+from eddyline.spark.sources.paths import wrong_path
 from eddyline.spark.storage import files
 from eddyline.types import TIMESTAMP, Field, Schema, with_nulls
 
@@ -65,6 +66,8 @@ def stream_source(
     of: Declared = "stream" if kind == "stream" else "changing table"
     source = source_of(stream, of)
     source = source.with_limit()
+    if wrong := wrong_path(what, source.format, source.options):
+        raise DataError(wrong)
     if source.format == "parquet":
         by_arrow = local_parquet(spark, stream, source.options, kind)
         if by_arrow is not None:
@@ -77,6 +80,9 @@ def stream_source(
     records = _records(*given)
     if records is None:
         return declared_columns(_rows(*given), stream, kind), None
+    if (messages := records.messages()) is not None:
+        declared_columns(messages.parsed(), stream, kind)  # checks the types
+        return messages.rows, messages.read
     parsed = declared_columns(records.parsed(), stream, kind)
     return parsed_by_columns(records) or (parsed, None)
 
@@ -175,7 +181,7 @@ def resolve_path(options: Mapping[str, str], base: Path | None) -> dict[str, str
     """The options with relative local paths resolved against ``base``."""
     resolved = dict(options)
     for name, value in options.items():
-        is_path = name == "path" or name.endswith("_path")
+        is_path = name in ("path", "schema_file", "descriptor_file") or name.endswith("_path")
         if is_path and base is not None and "://" not in value and not Path(value).is_absolute():
             resolved[name] = str(base / value)
     return resolved
@@ -217,7 +223,9 @@ def _records(
     if source.record is not None:
         given = _load(what, format_, read.format(format_).options(**options))
         fields = _declared_types([f for f in as_read if f.name not in columns.metadata])
-        return records_beside(given, source.record, source.parsing, fields, declared, columns)
+        return records_beside(
+            given, source.record, source.parsing, fields, declared, columns, source.binary
+        )
     if not are_lines(format_, options):
         return None
     schema = _read_schema(spark, what, format_, options, as_read, columns.paths)

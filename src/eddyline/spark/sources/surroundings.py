@@ -15,17 +15,23 @@ from eddyline.spark.connectors import connector_jars
 from eddyline.spark.formats.format_options import (
     FILE_FORMATS,
     history_options,
+    record_format,
     sink_format,
     source_format,
 )
 from eddyline.spark.sinks.python_sink import function_name, imported
+from eddyline.spark.sources.paths import wrong_path
 from eddyline.spark.sources.sources import resolve_path
 from eddyline.spark.storage.directory import local_path
 
 #: Options that name an environment variable.
 _VARIABLES: Final = ("password_env", "url_env")
 #: Modules of sinks, with their extra.
-_EXTRAS: Final = {"postgres": ("psycopg", "postgres"), "delta": ("deltalake", "delta")}
+_EXTRAS: Final = {
+    "postgres": ("psycopg", "postgres"),
+    "delta": ("deltalake", "delta"),
+    "iceberg": ("pyiceberg", "iceberg"),
+}
 
 
 def missing_here(
@@ -45,6 +51,12 @@ def missing_here(
         path = next((v for k, v in options.items() if k.lower() == "path"), "")
         if format_ in FILE_FORMATS and _is_missing(path):
             yield f"{kind} '{definition.name}': there is no file or directory '{path}' here"
+        if kind == "stream" and (
+            wrong := wrong_path(f"stream '{definition.name}'", format_, options)
+        ):
+            yield wrong
+        if record_format(options) == "protobuf" and find_spec("ptars") is None:
+            yield f"{kind} '{definition.name}': pip install 'eddyline[protobuf]' is needed"
         old = options.get("history_path", "")
         if source_format(history_options(options)) in FILE_FORMATS and _is_missing(old):
             yield f"stream '{definition.name}': there is no file or directory '{old}' here"

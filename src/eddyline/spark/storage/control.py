@@ -25,7 +25,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from eddyline.errors import SqlError, StateError
-from eddyline.spark.storage.control_compaction import is_folded, is_question, request_files
+from eddyline.spark.storage.control_compaction import (
+    FoldingNow,
+    is_folded,
+    is_question,
+    request_files,
+)
 from eddyline.spark.storage.directory import Directory
 
 DIRECTORY: Final = "control"
@@ -101,12 +106,16 @@ class ControlStream:
     All shards of a group get the same statements in the same batches, so that their clocks stay
     equal; what a statement is to those that it does not concern is up to the sender.
 
+    Args:
+        spark: Spark's part of the checkpoint, of a job that runs: files that were read are folded.
+
     Raises:
         StateError: a request is missing or cannot be read any more.
     """
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(self, directory: Directory, spark: Directory | None = None) -> None:
         self._directory = directory
+        self._fold = None if spark is None else FoldingNow(directory, spark)
         directory.make()
         self._statements: dict[int, int] = {}  # number of statements sent, by group
         for name in foreign_files(directory):
@@ -181,6 +190,8 @@ class ControlStream:
         """
         self._write(f"sql-{group}-{requests[0].number}", requests)
         self._statements[group] = requests[0].number
+        if self._fold is not None:
+            self._fold()
 
     def end_of_input(self, drain_us: Mapping[int, int]) -> None:
         """Let the shards process the rows held for the watermark, and all expiries.

@@ -1,5 +1,5 @@
 """Requests that Spark has read are folded into one file, because it lists their directory for every
-batch.
+batch: when a job starts, and after every some requests.
 
 Which files a batch reads is in Spark's logs: ``offsets`` has the end of each batch, ``sources``
 the files up to there, ``commits`` the batches that are complete. A batch that is repeated reads its
@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import re
+import threading
 import uuid
 from typing import Any, Final
 
@@ -25,12 +27,15 @@ from eddyline.spark.storage.directory import Directory
 
 #: Fewer files are left as they are.
 LEAST_FILES: Final = 20
+#: Requests to a running job after which its files are folded.
+EVERY: Final = 100
 _FOLDED: Final = re.compile(r"read-[0-9a-f]{32}\.json")
 _QUESTION: Final = re.compile(r"ask-[0-9a-f]{32}\.json")
 _LOG_FILE: Final = re.compile(r"\d+(\.compact)?")
 _LOG_VERSION: Final = "v1"
 #: Lines of an entry of ``offsets`` before those of the sources: the version, and the settings.
 _FIRST_LINES: Final = 2
+_log = logging.getLogger(__name__)
 
 
 def is_folded(name: str) -> bool:
@@ -130,6 +135,31 @@ def fold_read_files(directory: Directory, spark: Directory, source: int = -1) ->
     for name in (*filter(is_folded, names), *done):
         directory.delete(name)
     return done
+
+
+class FoldingNow:
+    """Folds the files of a running job; called after each request.
+
+    Args:
+        directory, spark: as of :func:`fold_read_files`.
+    """
+
+    def __init__(self, directory: Directory, spark: Directory) -> None:
+        self._directory, self._spark = directory, spark
+        self._lock = threading.Lock()
+        self._sent = 0
+
+    def __call__(self) -> None:
+        """Fold, if there have been many requests. A failure is logged: the files stay."""
+        with self._lock:
+            self._sent += 1
+            if self._sent < EVERY:
+                return
+            self._sent = 0
+            try:
+                fold_read_files(self._directory, self._spark)
+            except StateError as e:
+                _log.warning("requests are not folded: %s", e)
 
 
 def _files_of_earlier_batches(spark: Directory, source: int) -> set[str]:

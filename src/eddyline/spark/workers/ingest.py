@@ -320,11 +320,11 @@ class Packer:
     def _note(self, times: Array) -> None:
         """Record good rows, int64[n] us, in order of arrival."""
         if times.size:
-            on_time = times
-            if self._lateness is not None:
-                on_time = times[times >= np.maximum.accumulate(times) - self._lateness]
+            begin = times
+            if self._lateness is not None:  # late rows count at the limit
+                begin = np.maximum(times, np.maximum.accumulate(times) - self._lateness)
             for arrivals in self._arrivals.values():
-                arrivals.add_times(int(times.max()), int(on_time.min()))
+                arrivals.add_times(int(times.max()), int(begin.min()))
 
     def _pieces(self, shards: Sequence[int], rows: pa.Table) -> Iterator[pa.RecordBatch]:
         """The same rows for some shards; without shards nothing."""

@@ -206,8 +206,7 @@ class ShardEngine:
         query = self.engine.parts.queries.known.get(name)
         if query is None or query.in_parts:  # the driver merges parts, until it is set aside
             raise StateError(f"query '{name}' is being added, dropped or set aside: ask again")
-        has_begun = self.engine.clock >= FIRST_INSTANT
-        rows = query.snapshot() if has_begun else query.schema.empty_table()
+        rows = query.snapshot()
         if rows.nbytes > _MOST_ANSWER_BYTES:
             raise StateError(
                 f"the answer of query '{name}' is too large: {rows.nbytes / 1e6:,.0f} MB in one "

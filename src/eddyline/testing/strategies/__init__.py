@@ -10,6 +10,7 @@ from eddyline.testing.strategies.cases import (
     play,
     resplit,
 )
+from eddyline.testing.strategies.grid_queries import grid_queries
 from eddyline.testing.strategies.keyed_queries import keyed_queries
 from eddyline.testing.strategies.queries import queries, selects
 from eddyline.testing.strategies.streams import Arrival, arrivals
@@ -22,6 +23,7 @@ __all__ = [
     "Step",
     "arrivals",
     "cases",
+    "grid_queries",
     "in_one_batch",
     "keyed_queries",
     "play",

@@ -80,9 +80,11 @@ def sources(draw: st.DrawFn) -> From:
 
 
 @st.composite
-def window(draw: st.DrawFn, alias: str, windows: Sequence[str] = WINDOWS) -> From:
-    """One stream with a window."""
-    stream = draw(st.sampled_from("abcd"))
+def window(
+    draw: st.DrawFn, alias: str, windows: Sequence[str] = WINDOWS, streams: Sequence[str] = "abcd"
+) -> From:
+    """One of these streams with a window."""
+    stream = draw(st.sampled_from(streams))
     scope = tuple(ScopeColumn(f"{alias}.{c}", kind) for c, kind in STREAM_COLUMNS.items())
     return From(f"{stream} {draw(st.sampled_from(windows))} AS {alias}", (), scope)
 

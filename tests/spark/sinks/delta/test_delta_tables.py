@@ -104,6 +104,15 @@ def test_many_batches_leave_few_files(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(list((tmp_path / "q").glob("*.parquet"))) < 15, "old ones are deleted"
 
 
+def test_new_tables_keep_old_versions_for_some_time(tmp_path: Path) -> None:
+    queries = {"q": ("SELECT k FROM a [NOW]", ""), "g": (GROUPS, ", mode = 'upsert'")}
+    Tables(tmp_path, queries)
+    for name, time in (("q", "1 day"), ("g", "1 hour")):
+        properties = deltalake.DeltaTable(tmp_path / name).metadata().configuration
+        assert properties["delta.logRetentionDuration"] == "interval 1 day"
+        assert properties["delta.deletedFileRetentionDuration"] == f"interval {time}"
+
+
 def test_of_two_writers_of_a_batch_one_wins(tmp_path: Path) -> None:
     """A driver that was thought to be dead writes the same batch at the same time."""
     tables = Tables(tmp_path, {"q": ("SELECT k FROM a [NOW]", "")})
@@ -225,6 +234,10 @@ def test_tables_that_are_there_are_checked(tmp_path: Path) -> None:
     tables.deliver(1, [changes(k=pa.array([4]), n=pa.array([6]))])
     found = tables.table("q").select(["k", "n", "x"]).sort_by("k").to_pylist()
     assert found == [{"k": 3, "n": 2, "x": None}, {"k": 4, "n": 6, "x": None}]
+    other = pa.table({"k": [9], "x": ["y"]})
+    deltalake.write_deltalake(tmp_path / "q", other, mode="overwrite", schema_mode="overwrite")
+    with pytest.raises(DataError, match=r"^'q': sink 'delta', .*it has no column 'n' \(BIGINT\)"):
+        tables.deliver(2, [changes(k=pa.array([4]), n=pa.array([7]))])
     shutil.rmtree(tmp_path / "q")
     with pytest.raises(StateError, match=r"^'q': .*the table is missing: restore it, or start"):
         Tables(tmp_path, query, again=True)

@@ -29,10 +29,13 @@ _TABLE: Final = re.compile(rf"(?:(?P<schema>{_PART})\.)?(?P<table>{_PART})")
 _MAX_NAME_BYTES: Final = 63
 #: A host of a URL, which may be missing, and its port.
 _PORT_OF_HOST: Final = re.compile(r"(?:\[[^\]]*\]|[^:\s]*)(?::\d*)?")
-_HIDDEN: Final = "***"
+#: Stands for a secret.
+HIDDEN: Final = "***"
 #: A password of a URL, between user and host, and as a parameter.
-_USER_INFO: Final = re.compile(r"^(\w+://[^:/?#@]*):[^/?#]*@")
-_PASSWORD_PARAMETER: Final = re.compile(r"([?&]password=)[^&#]*")
+_USER_INFO: Final = re.compile(r"^([\w+.-]+://[^:/?#@]*):[^/?#]*@")
+_PASSWORD_PARAMETER: Final = re.compile(
+    r"([?&;](?:password|access_token|token|secret|sig)=)[^&#;]*", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -137,30 +140,13 @@ def without_password(url: str) -> str:
     >>> without_password("postgresql://me:secret@host:5432/db?password=x&sslmode=require")
     'postgresql://me:***@host:5432/db?password=***&sslmode=require'
     """
-    return _PASSWORD_PARAMETER.sub(rf"\1{_HIDDEN}", _USER_INFO.sub(rf"\1:{_HIDDEN}@", url))
+    return _PASSWORD_PARAMETER.sub(rf"\1{HIDDEN}", _USER_INFO.sub(rf"\1:{HIDDEN}@", url))
 
 
-def public_options(options: Mapping[str, str]) -> dict[str, str]:
-    """The options of any sink, without a password in the URL of this one."""
-    if sink_format(options) != NAME:
-        return dict(options)
-    return {k: without_password(v) if k.lower() == "url" else v for k, v in options.items()}
-
-
-def public_sql(sql: str, options: Mapping[str, str]) -> str:
-    """A statement without a password in the URL of its sink.
-
-    Raises:
-        DataError: it is written in a form in which it cannot be found.
-    """
-    for option, value in options.items():
-        public = public_options(options)[option]
-        if public == value:
-            continue
-        if value not in sql:
-            raise DataError(f"write the password in the option {option} without quotes, or as %27")
-        sql = sql.replace(value, public)
-    return sql
+def has_password(options: Mapping[str, str]) -> bool:
+    """Whether the URL of this sink has a password."""
+    urls = (value for name, value in options.items() if name.lower() == "url")
+    return sink_format(options) == NAME and any(without_password(url) != url for url in urls)
 
 
 def _is_url(url: str) -> bool:

@@ -74,6 +74,22 @@ def repeated_key(keys: Iterable[pa.Table]) -> pa.Table | None:
     return several.slice(0, 1) if several.num_rows else None
 
 
+def places_of(keys: pa.Table, wanted: pa.Table) -> pa.ChunkedArray:
+    """The numbers of the rows whose key is one of some keys; NULLs are equal.
+
+    Args:
+        keys: of rows, in one column or more. wanted: keys, in the same columns.
+    """
+    first = keys.column_names[0]
+    numbered = keys.append_column(_N, pa.array(np.arange(keys.num_rows)))
+    near = numbered.filter(pc.is_in(keys[first], value_set=wanted[first].combine_chunks()))
+    asked = wanted.append_column(_N, pa.array(np.full(wanted.num_rows, -1)))
+    groups = pa.concat_tables([asked, near]).group_by(keys.column_names)
+    found = groups.aggregate([(_N, "min"), (_N, "list")])
+    places = pc.list_flatten(found.filter(pc.less(found[f"{_N}_min"], 0))[f"{_N}_list"])
+    return places.filter(pc.greater_equal(places, 0))
+
+
 def _signed(rows: pa.Table, values: Sequence[str]) -> pa.Table:
     signs = pc.if_else(pc.equal(rows["_op"], "+"), 1, -1).cast(pa.int64())
     columns = {f"c{i}": rows[name] for i, name in enumerate(values)}

@@ -1,0 +1,1 @@
+"""A soak: see ``run.py``."""
