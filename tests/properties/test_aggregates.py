@@ -151,6 +151,7 @@ EXPECTED: Final[dict[str, Callable[[Rows], Any]]] = {
     "BOOL_OR(b)": _of("b", any),
     "COUNT_IF(b)": lambda rows: sum(r["b"] is True for r in rows),
     "SUM(d) FILTER (WHERE b)": lambda rows: _of("d", sum)([r for r in rows if r["b"]]),
+    "CORR(y, x) FILTER (WHERE b)": lambda rows: _comoment("corr")([r for r in rows if r["b"]]),
     "ANY_VALUE(t)": _of("t", min),
     "MIN_BY(t, n)": _at(min, "t", "n", True),
     "MAX_BY(w, t)": _at(max, "w", "t", True),
@@ -269,6 +270,60 @@ def test_they_follow_the_rows_alive(window: str, state: str, tmp_path: Any) -> N
         if number == 1:
             engine.save(tmp_path / "saved")
             engine = Engine.load(tmp_path / "saved")
+
+
+@pytest.mark.parametrize(
+    ("window", "size", "step"),
+    [("TUMBLE 3 SECONDS", 3, 3), ("HOP 4 SECONDS EVERY 2 SECONDS", 4, 2)],
+)
+def test_they_are_final_in_fixed_windows(window: str, size: int, step: int, tmp_path: Any) -> None:
+    random = Random(window)
+    engine = declared(chunk_rows=5)
+    keys = "k, window_start, window_end"
+    engine.query(f"SELECT {keys}, {LIST} FROM s [{window}] GROUP BY {keys}", name="q")
+    rows: Rows = []
+    found: list[Row] = []
+    for number, batch in enumerate(batches(random)):
+        found += engine.process({"s": table(batch, engine)})["q"].to_pylist()
+        rows += batch
+        if number == 1:
+            engine.save(tmp_path / "saved")
+            engine = Engine.load(tmp_path / "saved")
+    found += engine.advance(rows[-1]["ts"] + 10 * STEP)["q"].to_pylist()
+    of_end = defaultdict(list)
+    for f in found:
+        of_end[round(f["window_end"].timestamp()) * STEP].append(f)
+    for end in range(0, rows[-1]["ts"] + 10 * STEP, step * STEP):
+        check(of_end.pop(end, []), [r for r in rows if end - size * STEP <= r["ts"] < end])
+    assert not of_end
+
+
+def test_groups_are_chosen_by_them() -> None:
+    random = Random(5)
+    engine = declared()
+    having = "BOOL_OR(b) AND COUNT(DISTINCT n, t) > 1 AND SUM(d) > 0.5"
+    engine.query(
+        f"SELECT k, MAX_BY(w, t) AS v FROM s [RANGE 2 SECONDS] GROUP BY k HAVING {having}", name="q"
+    )
+    rows: Rows = []
+    chosen = 0
+    for batch in batches(random):
+        engine.process({"s": table(batch, engine)})
+        rows += batch
+        groups = defaultdict(list)
+        for r in alive(rows, WINDOWS[0], rows[-1]["ts"]):
+            groups[r["k"]].append(r)
+        expected = {
+            (k, EXPECTED["MAX_BY(w, t)"](of))
+            for k, of in groups.items()
+            if any(_some(of, "b"))
+            and EXPECTED["COUNT(DISTINCT n, t)"](of) > 1
+            and (EXPECTED["SUM(d)"](of) or 0) > Decimal("0.5")
+        }
+        found = {(r["k"], r["v"]) for r in engine.queries["q"].snapshot().to_pylist()}
+        assert found == expected
+        chosen += len(found)
+    assert chosen
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -30,7 +30,7 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
     check_tables(source.items, source.parts, context)
     plan, streams = _chosen(select, source, context, bind_query), source.open_streams
     if is_grouped(select):
-        scope = replace(source.scope, time=event_time(source, context.catalog))
+        scope = replace(source.scope, time=event_time(source, context))
         plan = _grouped(select, plan, scope, context)
         require_windows(streams, "GROUP BY" if select.args.get("group") else "an aggregate")
     else:
