@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from eddyline.algebra.plan import Distinct, Filter, Plan, Project
 from eddyline.sql.binder.context import BoundPlan, Context, require_windows
+from eddyline.sql.binder.event_times import event_time
 from eddyline.sql.binder.existence import split_where, with_existences
 from eddyline.sql.binder.from_clause import FromClause, bind_from
 from eddyline.sql.binder.grouping import GroupRewriter, bind_keys, is_grouped
@@ -27,7 +30,8 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
     check_tables(source.items, source.parts, context)
     plan, streams = _chosen(select, source, context, bind_query), source.open_streams
     if is_grouped(select):
-        plan = _grouped(select, plan, source.scope, context)
+        scope = replace(source.scope, time=event_time(source, context))
+        plan = _grouped(select, plan, scope, context)
         require_windows(streams, "GROUP BY" if select.args.get("group") else "an aggregate")
     else:
         plan = _projected(select, plan, source.scope, context)
