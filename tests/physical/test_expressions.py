@@ -19,6 +19,7 @@ from eddyline.physical.expressions.compile import KERNELS
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
 from eddyline.physical.expressions.json_values import JSON_KERNELS
 from eddyline.physical.expressions.nested import FALLIBLE_NESTED, NESTED_KERNELS
+from eddyline.physical.expressions.sort_keys import SORT_KEY_KERNELS
 from eddyline.types import TIMESTAMP
 from expression_columns import TABLE, Rows, column, evaluate, fn, lit, same
 
@@ -55,6 +56,13 @@ AGREE: list[tuple[Expr, str]] = [
     (fn("log2", J), "CASE WHEN j > 0 THEN log2(j) END"),
     (fn("log", 2, fn("abs", I)), "CASE WHEN i <> 0 THEN log2(abs(i)) END"),
     (fn("power", Y, 2), "power(y, 2)"),
+    (fn("cbrt", X), "cbrt(x)"),
+    (fn("hypot", X, Y), "sqrt(x * x + y * y)"),
+    (fn("expm1", Y), "exp(y) - 1"),
+    (fn("log1p", X), "CASE WHEN x > -1 THEN ln(1 + x) END"),
+    (fn("sinh", Y), "sinh(y)"),
+    (fn("cosh", Y), "cosh(y)"),
+    (fn("tanh", Y), "tanh(y)"),
     (fn("sin", X), "sin(x)"),
     (fn("cos", X), "cos(x)"),
     (fn("tan", X), "tan(x)"),
@@ -119,6 +127,11 @@ AGREE: list[tuple[Expr, str]] = [
     (fn("concat", S, "-", I), "s || '-' || i"),
     (fn("concat_ws", "+", S, U, I), "concat_ws('+', s, u, i)"),
     (fn("replace", S, "a", "zz"), "replace(s, 'a', 'zz')"),
+    (fn("translate", S, "abX語", "xy"), "translate(s, 'abX語', 'xy')"),
+    (fn("translate", S, "ab", "ba"), "translate(s, 'ab', 'ba')"),
+    (fn("overlay", S, U, 2), "substring(s, 1, 1) || u || substring(s, 2 + length(u))"),
+    (fn("overlay", S, "#", 2, 0), "substring(s, 1, 1) || '#' || substring(s, 2)"),
+    (fn("regexp_count", S, "[a-c]|,"), "len(regexp_extract_all(s, '[a-c]|,'))::INT"),
     (fn("lpad", S, 4, "xy"), "lpad(s, 4, 'xy')"),
     (fn("rpad", S, 4, "xy"), "rpad(s, 4, 'xy')"),
     (fn("startswith", S, "a"), "starts_with(s, 'a')"),
@@ -162,6 +175,16 @@ AGREE: list[tuple[Expr, str]] = [
     (fn("timestamp_millis", J), "make_timestamp(j * 1000)"),
     (fn("timestamp_micros", J), "make_timestamp(j)"),
     (fn("timestamp_nanos", J), "make_timestamp(j // 1000 - (j % 1000 < 0)::INT)"),
+    (fn("add_months", D, I), "(d + to_months(i))::DATE"),
+    (fn("last_day", D), "last_day(d)"),
+    (fn("make_date", fn("+", I, 2000), fn("month", T), 28), "make_date(2000 + i, month(t), 28)"),
+    (fn("timestampadd", "month", J, T), "t + to_months(j::INT)"),
+    (fn("timestampadd", "hour", J, T), "t + to_hours(j)"),
+    (fn("timestampdiff", "month", R, T), "datesub('month', r, t)"),
+    (fn("timestampdiff", "hour", R, T), "datesub('hour', r, t)"),
+    (fn("date_part", "isodow", T), "isodow(t)"),
+    (fn("date_part", "isoyear", T), "isoyear(t)"),
+    (fn("date_part", "epoch", T), "epoch(t)"),
     (fn("date_add", D, I), "d + i"),
     (fn("date_sub", D, I), "d - i"),
     (fn("+", D, 3), "d + 3"),
@@ -205,9 +228,10 @@ def test_agrees_with_duckdb(expr: Expr, sql: str, duck: duckdb.DuckDBPyConnectio
 
 def test_every_kernel_is_compared_somewhere() -> None:
     used = {e.function for top, _ in AGREE for e in _calls(top)}
-    elsewhere = {"initcap", *NESTED_KERNELS, *FALLIBLE_NESTED, *JSON_KERNELS}
+    elsewhere = {"initcap", *NESTED_KERNELS, *FALLIBLE_NESTED, *JSON_KERNELS, *SORT_KEY_KERNELS}
     assert used | elsewhere == (set(KERNELS) | set(FALLIBLE_KERNELS)) - set(TOLERANT_KERNELS)
-    assert {*KERNELS, *FALLIBLE_KERNELS} <= {*FUNCTIONS, "try_date_add", "value_of_key"}
+    inner = {"try_date_add", "value_of_key", "whole_months", *SORT_KEY_KERNELS}
+    assert {*KERNELS, *FALLIBLE_KERNELS} <= {*FUNCTIONS} | inner
 
 
 def _calls(expr: Expr) -> list[Call]:

@@ -19,6 +19,7 @@ from sqlglot.errors import ParseError
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from eddyline.sql.call_syntax import CALLS
 from eddyline.sql.set_syntax import SetOperationParser
 
 #: The first token of a query.
@@ -47,7 +48,6 @@ _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
 _REFUSED_JOINS: Final = {
     "SEMI": "write WHERE EXISTS (SELECT ...)",
     "ANTI": "write WHERE NOT EXISTS (SELECT ...)",
-    "NATURAL": "name the columns with USING",
     "ASOF": "join on equalities and windows",
     "POSITIONAL": "join on equalities and windows",
 }
@@ -90,6 +90,7 @@ class EddylineParser(SetOperationParser):
             name: _closed(SparkParser.FUNCTION_PARSERS[name])
             for name in ("CAST", "TRY_CAST", "EXTRACT")
         },
+        **{name: _closed(parse) for name, parse in CALLS.items()},
     }
     NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {"CASE": lambda self: self._parse_case()}
     COLUMN_OPERATORS: ClassVar[dict[TokenType, Any]] = {

@@ -36,9 +36,7 @@ SqlError: line 1, column 34: two FROM items are named 't'; rename one with AS
 ----------
 SELECT price AS p, p + 1 FROM trades
 =>
-SqlError: line 1, column 20: there is no column 'p'; valid: price, qty, symbol, ts
-  SELECT price AS p, p + 1 FROM trades
-                     ^
+no error
 ----------
 SELECT price
 FROM trades

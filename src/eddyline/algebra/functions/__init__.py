@@ -10,6 +10,7 @@ conversion as a ``cast``, so evaluation needs no typing rules.
 
 from eddyline.algebra.functions import (  # importing a family registers its functions
     arithmetic,
+    calendar,
     conditionals,
     datetimes,
     json_values,
@@ -53,6 +54,7 @@ __all__ = [
     "UserFunction",
     "arithmetic",
     "base_aggregate",
+    "calendar",
     "cast",
     "common_type",
     "conditionals",

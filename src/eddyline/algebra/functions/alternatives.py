@@ -66,19 +66,16 @@ _ADVICE: Final[dict[str, str]] = {
     "transform aggregate reduce exists forall array_max array_min array_sort": _ELEMENTS,
     "get_json_object from_json to_json json_extract json_tuple": _JSON,
     "json_extract_path_text parse_json variant_get": _JSON,
-    "timestampdiff timediff age date_part_diff": (
-        "write b - a for an INTERVAL, unix_seconds(b) - unix_seconds(a) for a number, or "
-        "datediff(b, a) for days"
+    "timediff age date_part_diff": (
+        "write b - a for an INTERVAL, or timestampdiff(SECOND, a, b) for a number"
     ),
-    "timestampadd dateadd add_months date_add_interval adddate": (
-        "write ts + INTERVAL 5 MINUTES, or date_add(date, days)"
-    ),
+    "date_add_interval adddate": "write ts + INTERVAL 5 MINUTES, or date_add(date, days)",
     "subdate": "write ts - INTERVAL 5 MINUTES, or date_sub(date, days)",
-    "from_unixtime timestamp_from_unix to_timestamp_ltz epoch_ms": (
+    "timestamp_from_unix to_timestamp_ltz epoch_ms": (
         "write timestamp_seconds(n), timestamp_millis(n) or timestamp_micros(n)"
     ),
-    "epoch to_unixtime to_unix_timestamp": "write unix_seconds(ts) or unix_millis(ts)",
-    "strftime to_char": "write date_format(ts, 'pattern')",
+    "epoch to_unixtime": "write unix_seconds(ts) or unix_millis(ts)",
+    "strftime": "write date_format(ts, 'pattern')",
     "str_to_date strptime": "write to_timestamp(text, 'pattern') or to_date(text, 'pattern')",
     "convert": "write CAST(x AS type)",
     "decode": "write CASE x WHEN ... THEN ... END",

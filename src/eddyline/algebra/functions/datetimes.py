@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import pyarrow as pa
 import pyarrow.types as pt
 
@@ -39,14 +37,9 @@ TRUNC_UNITS = {
 }
 
 
-#: The fields of EXTRACT.
-FIELDS: Final[list[str]] = []
-
-
 def _field(names: str, help_: str) -> None:
     name = names.split()[0]
     define(_FAMILY, names, f"{name}(timestamp)", help_, takes(name, (TIMESTAMP,), _INT))
-    FIELDS.extend(names.split())
 
 
 _field("year", "The year.")
@@ -119,7 +112,7 @@ def _date_trunc(args: tuple[Expr, ...]) -> Expr | None:
 
 @define(
     _FAMILY,
-    "date_format",
+    "date_format to_char",
     "date_format(timestamp, 'pattern')",
     "As text by a pattern of yyyy, MM, dd, HH, mm, ss, SSS, EEE, MMM, a, hh and others.",
 )
@@ -166,25 +159,3 @@ def _reader(name: str, type_: pa.DataType) -> None:
 
 _reader("to_timestamp", TIMESTAMP)
 _reader("to_date", _DATE)
-define_plain(
-    _FAMILY, "date_add(date, days)", (_DATE, _BIGINT), _DATE, "The date this number of days later."
-)
-
-
-@define(_FAMILY, "date_sub", "date_sub(date, days)", "The date this number of days earlier.")
-def _date_sub(args: tuple[Expr, ...]) -> Expr | None:
-    if len(args) != 2:
-        return None
-    day, count = implicit(args[0], _DATE), implicit(args[1], _BIGINT)
-    if day is None or count is None:
-        return None
-    minus = Literal(_BIGINT, -count.value) if isinstance(count, Literal) and count.value else None
-    return Call(_DATE, "date_add", (day, minus or Call(_BIGINT, "negative", (count,))))
-
-
-@define(_FAMILY, "datediff date_diff", "datediff(end, start)", "Days from start to end.")
-def _datediff(args: tuple[Expr, ...]) -> Expr | None:
-    if len(args) != 2:
-        return None
-    days = [a if kind(a.type) != "timestamp" else cast(a, _DATE) for a in args]
-    return takes("datediff", (_DATE, _DATE), _INT)(tuple(days))

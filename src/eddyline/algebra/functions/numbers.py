@@ -65,6 +65,12 @@ for _name, _help in {
     "exp": "e to the power of the number.",
     "log2": "Logarithm to base 2; NULL of numbers that are not positive.",
     "log10": "Logarithm to base 10; NULL of numbers that are not positive.",
+    "cbrt": "Cube root.",
+    "expm1": "e to the power of the number, minus 1.",
+    "log1p": "Natural logarithm of the number plus 1; NULL of numbers up to -1.",
+    "sinh": "Hyperbolic sine.",
+    "cosh": "Hyperbolic cosine.",
+    "tanh": "Hyperbolic tangent.",
     "sin": "Sine of an angle in radians.",
     "cos": "Cosine of an angle in radians.",
     "tan": "Tangent of an angle in radians.",
@@ -86,6 +92,13 @@ define_plain(
     aliases="pow",
 )
 define_plain(
+    _FAMILY,
+    "hypot(x, y)",
+    (_DOUBLE, _DOUBLE),
+    _DOUBLE,
+    "The length of the hypotenuse with these legs.",
+)
+define_plain(
     _FAMILY, "atan2(y, x)", (_DOUBLE, _DOUBLE), _DOUBLE, "Angle of the point (x, y), in radians."
 )
 
@@ -105,6 +118,11 @@ def _log(args: tuple[Expr, ...]) -> Expr | None:
         return None
     base, number = (cast(a, _DOUBLE) for a in args)
     return Call(_DOUBLE, "log", (base, number))
+
+
+@define(_FAMILY, "e", "e()", "The base of the natural logarithm.")
+def _e(args: tuple[Expr, ...]) -> Expr | None:
+    return None if args else Literal(_DOUBLE, math.e)
 
 
 @define(_FAMILY, "pi", "pi()", "The ratio of a circle's circumference to its diameter.")

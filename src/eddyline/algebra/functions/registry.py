@@ -60,7 +60,7 @@ _NOT_REPEATABLE: Final = {
     for instead, names in {
         "use the event time of the stream": [
             *("now", "current_date", "current_time", "current_timestamp", "curdate", "getdate"),
-            *("localtimestamp", "unix_timestamp"),
+            "localtimestamp",
         ],
         "compute it before the stream": ["rand", "random", "randn", "uuid", "shuffle"],
     }.items()

@@ -9,7 +9,7 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions.coercion import cast, kind
-from eddyline.algebra.functions.registry import define, define_plain, takes
+from eddyline.algebra.functions.registry import define, define_plain, resolve, takes
 from eddyline.errors import SqlError
 
 _FAMILY = "Text"
@@ -186,6 +186,39 @@ define(
     "Every occurrence of the part replaced; part and replacement are constants.",
     lambda args: with_constants("replace", args, (_STRING,) * 3, _STRING, (1, 2)),
 )
+
+
+@define(
+    _FAMILY,
+    "translate",
+    "translate(text, from, to)",
+    "Each character of from replaced by that of to at its place, or left out without one; from and "
+    "to are constants.",
+)
+def _translate(args: tuple[Expr, ...]) -> Expr | None:
+    return with_constants("translate", args, (_STRING,) * 3, _STRING, (1, 2))
+
+
+@define(
+    _FAMILY,
+    "overlay",
+    ["overlay(text PLACING by FROM position [FOR length])", "overlay(text, by, position, length)"],
+    "The text with a part replaced, by default as long as the other text.",
+)
+def _overlay(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) not in (3, 4) or not all(kind(a.type) in ("string", "null") for a in args[:2]):
+        return None
+    text, by, position = args[:3]
+    own_length = resolve("length", (by,))
+    length = own_length
+    if len(args) == 4:
+        given = resolve(">=", (args[3], Literal(_INT, 0)))
+        length = resolve("if", (given, args[3], own_length))
+    before = resolve("-", (position, Literal(_INT, 1)))
+    head = resolve("substring", (text, Literal(_BIGINT, 1), before))
+    return resolve(
+        "concat", (head, by, resolve("substring", (text, resolve("+", (position, length)))))
+    )
 
 
 @define(

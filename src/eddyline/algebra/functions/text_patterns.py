@@ -18,7 +18,7 @@ from eddyline.algebra.functions.strings import constant, with_constants
 from eddyline.errors import SqlError
 
 _FAMILY = "Patterns"
-_STRING, _BIGINT, _BOOL = pa.string(), pa.int64(), pa.bool_()
+_STRING, _INT, _BIGINT, _BOOL = pa.string(), pa.int32(), pa.int64(), pa.bool_()
 
 
 def _like(name: str) -> None:
@@ -124,6 +124,20 @@ def _regexp_extract(args: tuple[Expr, ...]) -> Expr | None:
 
 @define(
     _FAMILY,
+    "regexp_count",
+    "regexp_count(text, pattern)",
+    "Number of matches of the regular expression, which does not match the empty text.",
+)
+def _regexp_count(args: tuple[Expr, ...]) -> Expr | None:
+    call = with_constants("regexp_count", args, (_STRING, _STRING), _INT, (1,))
+    if isinstance(call, Call):
+        _check_regex(call.args[1])
+        _check_not_empty("regexp_count", call.args[1])
+    return call
+
+
+@define(
+    _FAMILY,
     "split",
     "split(text, pattern)",
     "The list of the parts between matches of the regular expression, which is not empty.",
@@ -131,12 +145,15 @@ def _regexp_extract(args: tuple[Expr, ...]) -> Expr | None:
 def _split(args: tuple[Expr, ...]) -> Expr | None:
     call = with_constants("split", args, (_STRING, _STRING), pa.list_(_STRING), (1,))
     if isinstance(call, Call):
-        pattern = call.args[1]
-        _check_regex(pattern)
-        expression = constant("split", pattern)
-        if pc.match_substring_regex(pa.array([""]), pattern=expression)[0].as_py():
-            raise SqlError(f"the pattern {pattern} of split matches the empty text")
+        _check_regex(call.args[1])
+        _check_not_empty("split", call.args[1])
     return call
+
+
+def _check_not_empty(function: str, pattern: Expr) -> None:
+    expression = constant(function, pattern)
+    if pc.match_substring_regex(pa.array([""]), pattern=expression)[0].as_py():
+        raise SqlError(f"the pattern {pattern} of {function} matches the empty text")
 
 
 def _check_regex(pattern: Expr) -> None:

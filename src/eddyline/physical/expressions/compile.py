@@ -27,6 +27,7 @@ from eddyline.physical.expressions.json_values import JSON_KERNELS
 from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, constant_array
 from eddyline.physical.expressions.lazy import LAZY, Node, optimistic
 from eddyline.physical.expressions.logic import LOGIC_KERNELS
+from eddyline.physical.expressions.months import MONTH_KERNELS
 from eddyline.physical.expressions.nested import NESTED_KERNELS
 from eddyline.physical.expressions.numeric import NUMERIC_KERNELS
 from eddyline.physical.expressions.sort_keys import SORT_KEY_KERNELS
@@ -41,6 +42,7 @@ KERNELS: dict[str, Maker] = {
     **NUMERIC_KERNELS,
     **TEXT_KERNELS,
     **DATE_KERNELS,
+    **MONTH_KERNELS,
     **TOLERANT_KERNELS,
     **NESTED_KERNELS,
     **SORT_KEY_KERNELS,

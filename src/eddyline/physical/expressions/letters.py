@@ -7,6 +7,7 @@ more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 
 import numpy as np
 import pyarrow as pa
@@ -45,11 +46,28 @@ def _is_ascii(texts: pa.Array) -> bool:
     return pc.all(pc.string_is_ascii(texts), min_count=0).as_py() is True
 
 
-def _converted(texts: pa.Array, convert: Callable[[str], str]) -> pa.Array:
-    """Applies a str method to the column as one text, with a separator that no row contains."""
+def translate(texts: pa.Array, characters: str, others: str) -> pa.Array:
+    """Each of the characters replaced by that at its place in ``others``, or left out."""
+    if not len(texts):
+        return texts
+    pairs = zip_longest(characters, others[: len(characters)], fillvalue="")
+    table = {ord(c): other for c, other in reversed([*pairs])}  # the first one counts
+    return _converted(texts, lambda text: text.translate(table), characters + others)
+
+
+def _converted(texts: pa.Array, convert: Callable[[str], str], taken: str = "") -> pa.Array:
+    """Applies a str method to the column as one text, with a separator that no row contains.
+
+    Args:
+        taken: characters that the method replaces or makes.
+    """
     present = texts.fill_null("") if texts.null_count else texts
     rows = pa.ListArray.from_arrays(pa.array([0, len(present)], pa.int32()), present)
-    separator = next(s for s in _separators() if not pc.any(pc.match_substring(present, s)).as_py())
+    separator = next(
+        s
+        for s in _separators()
+        if s not in taken and not pc.any(pc.match_substring(present, s)).as_py()
+    )
     whole = convert(pc.binary_join(rows, separator)[0].as_py())
     parts = pc.split_pattern(pa.array([whole]), separator).values
     return null_where_not(texts.is_valid(), parts) if texts.null_count else parts

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from functools import partial, reduce
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
@@ -18,6 +20,8 @@ from eddyline.physical.expressions.kernel import (
     always,
     argument_constant,
     as_arrays,
+    null_where_not,
+    values_of,
 )
 
 
@@ -43,6 +47,18 @@ def _log(base: Datum, number: Datum) -> pa.Array:
     return pc.divide(*reversed([*logarithms]))
 
 
+def _log1p(number: pa.Array) -> pa.Array:
+    nothing = pa.scalar(None, pa.float64())
+    return pc.if_else(pc.less_equal(number, -1.0), nothing, pc.log1p(number))
+
+
+def _by_numpy(function: Any, *numbers: Datum) -> pa.Array:
+    """A function that Arrow has not."""
+    arrays = as_arrays(*numbers)
+    known = reduce(pc.and_, (a.is_valid() for a in arrays))
+    return null_where_not(known, pa.array(function(*map(values_of, arrays)), pa.float64()))
+
+
 NUMERIC_KERNELS: Final[dict[str, Maker]] = {
     "+": always(pc.add),
     "-": always(pc.subtract),
@@ -61,6 +77,13 @@ NUMERIC_KERNELS: Final[dict[str, Maker]] = {
     "log2": _make_logarithm(pc.log2),
     "log10": _make_logarithm(pc.log10),
     "log": always(_log),
+    "cbrt": always(partial(_by_numpy, np.cbrt)),
+    "hypot": always(partial(_by_numpy, np.hypot)),
+    "expm1": always(pc.expm1),
+    "log1p": always(_log1p),
+    "sinh": always(pc.sinh),
+    "cosh": always(pc.cosh),
+    "tanh": always(pc.tanh),
     "sin": always(pc.sin),
     "cos": always(pc.cos),
     "tan": always(pc.tan),

@@ -21,7 +21,7 @@ from eddyline.physical.expressions.kernel import (
     null_where_not,
     values_of,
 )
-from eddyline.physical.expressions.letters import initcap, lower, upper
+from eddyline.physical.expressions.letters import initcap, lower, translate, upper
 
 
 def _substring(text: Datum, position: Datum, length: Datum | None = None) -> pa.Array:
@@ -203,6 +203,16 @@ def _make_extract(call: Call) -> Kernel:
     return kernel
 
 
+def _make_translate(call: Call) -> Kernel:
+    characters, others = argument_constant(call, 1), argument_constant(call, 2)
+    return lambda texts, *_: translate(texts, characters, others)
+
+
+def _make_count(call: Call) -> Kernel:
+    pattern = argument_constant(call, 1)
+    return lambda texts, _: pc.count_substring_regex(texts, pattern=pattern).cast(pa.int32())
+
+
 TEXT_KERNELS: Final[dict[str, Maker]] = {
     "lower": always(lower),
     "upper": always(upper),
@@ -220,6 +230,7 @@ TEXT_KERNELS: Final[dict[str, Maker]] = {
     "lpad": _make_pad(left=True),
     "rpad": _make_pad(left=False),
     "replace": _make_replace(pc.replace_substring),
+    "translate": _make_translate,
     "concat": always(_concat),
     "concat_ws": always(_concat_ws),
     "startswith": _make_with_pattern(pc.starts_with),
@@ -229,6 +240,7 @@ TEXT_KERNELS: Final[dict[str, Maker]] = {
     "like": _make_like,
     "ilike": _make_ilike,
     "rlike": _make_with_pattern(pc.match_substring_regex),
+    "regexp_count": _make_count,
     "regexp_replace": _make_replace(pc.replace_substring_regex),
     "regexp_extract": _make_extract,
 }

@@ -166,7 +166,7 @@ def _add_joined(source: FromClause, inside: FromClause, context: Context) -> Non
 
 
 def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: BindQuery) -> None:
-    context.require_only(join, "this", "kind", "side", "on", "using")
+    context.require_only(join, "this", "kind", "side", "on", "using", "method")
     kind = join.args.get("kind") or "INNER"
     if kind not in ("INNER", "CROSS", "OUTER"):
         raise context.error(join, f"{kind} JOIN is not supported: use ON", UnsupportedError)
@@ -176,9 +176,9 @@ def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: 
     before, left = source.scope, len(source.items)
     _add(source, join.this, context, bind_query)
     side = str(join.args.get("side") or "")
-    conditions = [
-        _using(source, column, before, side, context) for column in join.args.get("using") or ()
-    ]
+    is_natural = join.args.get("method") is not None
+    columns = _common(before, source) if is_natural else join.args.get("using") or ()
+    conditions = [_using(source, column, before, side, context) for column in columns]
     on = join.args.get("on")
     if on is not None:
         conditions.append(Scalars(source.scope, context, clause="ON").condition(on))
@@ -194,6 +194,7 @@ def _join_unnesting(source: FromClause, join: exp.Join, context: Context) -> Non
     is_true = isinstance(on, exp.Boolean) and bool(on.this)
     if (
         join.args.get("using")
+        or join.args.get("method")
         or side not in (None, "", "LEFT")
         or (side and on is not None and not is_true)
     ):
@@ -226,6 +227,14 @@ def _add_unnesting(source: FromClause, node: Unnesting, outer: bool, context: Co
         raise context.error(node, f"two FROM items are named '{name}'; rename one with AS")
     source.parts[-1] = context.checked(plan, node)
     source.scope = source.scope.joined_with(name, new_columns(plan))
+
+
+def _common(before: Scope, source: FromClause) -> list[exp.Expr]:
+    """The columns of a NATURAL JOIN: those that have a name on both sides."""
+    added = source.scope.relations[len(before.relations) :]
+    names = {field.name.lower() for relation in added for field in relation.fields}
+    found = dict.fromkeys(name for name, _ in before.star() if name.lower() in names)
+    return [exp.to_identifier(name, quoted=True) for name in found]
 
 
 def _using(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import reduce
+from itertools import takewhile
 from typing import Any, Final
 
 import pyarrow as pa
@@ -130,11 +131,13 @@ class Scalars:
             return column
         if alias is None:
             raise self._scope.unknown(node, self._context)
-        saved, self._aliases = self._aliases, {}  # an alias cannot refer to aliases
+        saved = self._aliases, self._keys
+        names = takewhile(lambda name: name != node.name.lower(), self._aliases)
+        self._aliases, self._keys = {name: self._aliases[name] for name in names}, None
         try:
-            return self.bind(alias)
+            return self.bind(alias)  # it can read the columns before it
         finally:
-            self._aliases = saved
+            self._aliases, self._keys = saved
 
     def _field(self, node: exp.Expr) -> Expr:
         value = self.bind(node.this)
@@ -252,10 +255,10 @@ class Scalars:
 
     def _extract(self, node: exp.Expr) -> Expr:
         name = node.this.name.lower()
-        if name not in functions.datetimes.FIELDS:
-            choices = ALTERNATIVES.get(name) or did_you_mean(name, functions.datetimes.FIELDS)
+        if name not in functions.calendar.PARTS:
+            choices = ALTERNATIVES.get(name) or did_you_mean(name, functions.calendar.PARTS)
             raise self._context.error(node.this, f"EXTRACT has no field '{name}'; {choices}")
-        return functions.resolve(name, (self.bind(node.expression),))
+        return functions.calendar.part(name, self.bind(node.expression))
 
     def _call(self, node: exp.Expr) -> Expr:
         if is_aggregate(node):
@@ -263,10 +266,13 @@ class Scalars:
         own = self._context.catalog.functions
         function = functions.find(node.name, own)
         unit = self._unit(node)
-        if unit is not None:
+        if unit is None:
+            return functions.resolve(node.name, self._all(node.expressions), own)
+        if node.name.lower() not in functions.calendar.WITH_UNITS:
             forms = " or ".join(function.forms)
             raise self._context.error(unit, f"{node.name} takes no unit; valid: {forms}")
-        return functions.resolve(node.name, self._all(node.expressions), own)
+        named = functions.literal(unit.name, pa.string())
+        return functions.resolve(node.name, (named, *self._all(node.expressions[1:])), own)
 
     def _unit(self, node: exp.Expr) -> exp.Expr | None:
         """The first of three arguments if it is a unit of time, as in DATEDIFF(day, a, b)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -26,7 +26,12 @@ class SelectItem:
 
 def select_items(select: exp.Select, scope: Scope, context: Context) -> list[SelectItem]:
     """The output columns of a SELECT, with ``*`` expanded."""
-    return [i for node in select.expressions for i in _items(node, scope, context)]
+    items: list[SelectItem] = []
+    before: dict[str, exp.Expr] = {}
+    for node in select.expressions:
+        items += _items(node, scope, context, before)
+        before |= aliases([node])
+    return items
 
 
 def unaliased(node: exp.Expr) -> exp.Expr:
@@ -39,12 +44,17 @@ def aliases(nodes: Iterable[exp.Expr]) -> dict[str, exp.Expr]:
     return {n.alias.lower(): n.this for n in nodes if isinstance(n, exp.Alias)}
 
 
-def _items(node: exp.Expr, scope: Scope, context: Context) -> list[SelectItem]:
+def _items(
+    node: exp.Expr, scope: Scope, context: Context, before: Mapping[str, exp.Expr]
+) -> list[SelectItem]:
+    """Args:
+    before: the expressions of the aliases before this item, which it can name.
+    """
     if isinstance(node, exp.Star) or (
         isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
     ):
         return _star(node, scope, context)
-    scalars = Scalars(scope, context)
+    scalars = Scalars(scope, context, aliases=before)
     return [SelectItem(_output_name(node, context), scalars.bind(unaliased(node)), scalars)]
 
 

@@ -1,0 +1,77 @@
+"""Calls with words between their arguments, which become calls with commas: ``SUBSTRING(x FROM 2
+FOR 3)``, ``TRIM(BOTH 'x' FROM s)``, ``POSITION(x IN s)``, ``OVERLAY(s PLACING x FROM 2)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
+
+_TRIMS: Final = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
+
+
+def _call(read: Callable[[Any, exp.Expr], list[exp.Expr]]) -> Callable[[Any], exp.Expr]:
+    """The parser of a call, behind its opening parenthesis.
+
+    Args:
+        read: reads what follows the first argument, and returns all arguments.
+    """
+
+    def parse(parser: Any) -> exp.Expr:
+        word = parser._tokens[parser._index - 2]
+        name = word.text
+        for side, function in _TRIMS.items() if name.upper() == "TRIM" else ():
+            if parser._match_text_seq(side):
+                name = function
+                parser._match(TokenType.FROM)
+        arguments: list[exp.Expr] = []
+        if not parser._match(TokenType.R_PAREN, advance=False):
+            arguments = read(parser, parser._parse_bitwise())
+        while parser._match(TokenType.COMMA):
+            arguments.append(parser._parse_disjunction())
+        call = parser.expression(exp.Anonymous(this=name, expressions=arguments))
+        call.update_positions(word)
+        return call
+
+    return parse
+
+
+def _substring(parser: Any, text: exp.Expr) -> list[exp.Expr]:
+    if parser._match(TokenType.FROM):
+        return [text, parser._parse_bitwise(), *_length(parser)]
+    length = _length(parser)
+    return [text, exp.Literal.number(1), *length] if length else [text]
+
+
+def _length(parser: Any) -> list[exp.Expr]:
+    return [parser._parse_bitwise()] if parser._match_text_seq("FOR") else []
+
+
+def _trim(parser: Any, first: exp.Expr) -> list[exp.Expr]:
+    return [first, parser._parse_bitwise()] if parser._match(TokenType.FROM) else [first]
+
+
+def _position(parser: Any, part: exp.Expr) -> list[exp.Expr]:
+    return [part, parser._parse_bitwise()] if parser._match(TokenType.IN) else [part]
+
+
+def _overlay(parser: Any, text: exp.Expr) -> list[exp.Expr]:
+    if not parser._match_text_seq("PLACING"):
+        return [text]
+    by = parser._parse_bitwise()
+    if not parser._match(TokenType.FROM):
+        raise parser.fail(f"expected FROM and a position, {parser.here()}")
+    return [text, by, parser._parse_bitwise(), *_length(parser)]
+
+
+#: Parsers by the name of the function.
+CALLS: Final[dict[str, Callable[[Any], exp.Expr]]] = {
+    "SUBSTRING": _call(_substring),
+    "SUBSTR": _call(_substring),
+    "TRIM": _call(_trim),
+    "POSITION": _call(_position),
+    "OVERLAY": _call(_overlay),
+}

@@ -1,0 +1,109 @@
+"""Functions of the calendar, of text and of numbers give what Spark gives, for generated values."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from eddyline import Engine
+
+pytestmark = pytest.mark.spark
+
+UNITS = ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK")
+MONTHS = ("MONTH", "QUARTER", "YEAR")
+PARTS = (
+    *("year", "yearofweek", "quarter", "month", "week", "day", "dayofweek", "dow", "dayofweek_iso"),
+    *("doy", "hour", "minute"),
+)
+EXPRESSIONS = (
+    *(f"timestampadd({unit}, n, t)" for unit in (*UNITS, *MONTHS)),
+    *(f"timestampdiff({unit}, t, u)" for unit in (*UNITS, *MONTHS)),
+    *(f"extract({part} FROM t)" for part in PARTS),
+    *(f"date_part('{part}', t)" for part in PARTS),
+    *("dateadd(MONTH, n, t)", "date_add(DAY, n, t)", "datediff(YEAR, t, u)"),
+    *("add_months(d, n)", "add_months(date_add(d, 20), -n)", "last_day(d)"),
+    *("make_date(1900 + n, 1 + pmod_n, 28)", "make_date(2024, 2, 29)"),
+    *("unix_timestamp(t)", "to_unix_timestamp(t)", "from_unixtime(n * 100000)"),
+    *("from_unixtime(n, 'yyyy-MM-dd')", "to_unix_timestamp('2024-02-29', 'yyyy-MM-dd')"),
+    *("date_format(t, 'yyyy')", "regexp_count(s, 'a|b')", "regexp_count(s, 'é+')"),
+    *("translate(s, 'abé', 'xy')", "translate(s, 'aab', 'xyz')", "translate(s, 'ab', 'ba')"),
+    *("translate(s, '', 'x')", "translate(s, 'a', '')", "overlay(s, '#', 2)"),
+    *(
+        "overlay(s PLACING '##' FROM 3)",
+        "overlay(s PLACING s FROM 2 FOR 1)",
+        "overlay(s, '', 1, 2)",
+    ),
+    *("overlay(s, 'x', 2, -1)", "overlay(s, 'x', -1, 1)", "substring(s FROM 2 FOR 2)"),
+    *("substring(s FROM 2)", "position('b' IN s)", "trim(BOTH 'a' FROM s)", "trim(LEADING FROM s)"),
+    *("trim(TRAILING 'b' FROM s)", "trim('a' FROM s)", "trim(s)"),
+    *("cbrt(x)", "hypot(x, n)", "expm1(x)", "log1p(x)", "sinh(x)", "cosh(x)", "tanh(x)", "e()"),
+)
+DAY_US = 86_400_000_000
+
+
+def rows(seed: int, count: int) -> pa.Table:
+    rng = random.Random(seed)
+
+    def maybe(value: Any) -> Any:
+        return None if rng.random() < 0.1 else value
+
+    def moment() -> int:
+        """Often at the ends of months and at midnight, before and after 1970."""
+        day = dt.date(rng.randrange(1900, 2100), rng.randrange(1, 13), 1).toordinal() - 719_163
+        day += rng.choice([-1, 0, rng.randrange(31)])
+        return day * DAY_US + rng.choice([0, 1, DAY_US - 1, rng.randrange(DAY_US)])
+
+    texts = ["", "a", "ab", "aab", "bba é", "ééa", "aXb\uf8ff", "日本語ab", " pad "]
+    columns = {
+        "t": pa.array([maybe(moment()) for _ in range(count)], pa.timestamp("us", "UTC")),
+        "u": pa.array([maybe(moment()) for _ in range(count)], pa.timestamp("us", "UTC")),
+        "d": pa.array([maybe(moment() // DAY_US) for _ in range(count)], pa.int32()).cast(
+            pa.date32()
+        ),
+        "n": pa.array([maybe(rng.randrange(-50, 50)) for _ in range(count)], pa.int32()),
+        "pmod_n": pa.array([rng.randrange(12) for _ in range(count)], pa.int32()),
+        "x": pa.array([maybe(rng.choice([0.0, -1.0, rng.gauss(0, 3)])) for _ in range(count)]),
+        "s": pa.array([maybe(rng.choice(texts)) for _ in range(count)]),
+        "i": pa.array(range(count), pa.int64()),
+    }
+    return pa.table(columns)
+
+
+def test_values_are_those_of_spark(spark: SparkSession) -> None:
+    table = rows(1, 400)
+    names = [f"v{i}" for i in range(len(EXPRESSIONS))]
+    listed = ", ".join(f"{e} AS {n}" for e, n in zip(EXPRESSIONS, names, strict=True))
+    frame = spark.createDataFrame(table)
+    frame.createOrReplaceTempView("values_of_functions")
+    theirs = spark.sql(f"SELECT {listed} FROM values_of_functions ORDER BY i").toArrow()
+    engine = Engine()
+    engine.sql(
+        "CREATE STREAM r (t TIMESTAMP, u TIMESTAMP, d DATE, n INT, pmod_n INT, x DOUBLE, s STRING, "
+        "i BIGINT, ts TIMESTAMP) TIMESTAMP BY ts"
+    )
+    engine.query(f"SELECT i, {listed} FROM r [NOW]", name="q")
+    ts = pa.array([0] * len(table), pa.timestamp("us", "UTC"))
+    changes = engine.process({"r": table.append_column("ts", ts)})
+    assert not changes.bad
+    ours = changes["q"].sort_by("i")
+    for expression, name in zip(EXPRESSIONS, names, strict=True):
+        expected, found = theirs[name].to_pylist(), ours[name].to_pylist()
+        assert len(expected) == len(found) == 400
+        different = [
+            (row, e, f)
+            for row, e, f in zip(table.to_pylist(), expected, found, strict=True)
+            if not same(e, f)
+        ]
+        assert not different, (expression, different[:3])
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, float) and isinstance(b, float):
+        return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-300) or (a != a and b != b)
+    return bool(a == b)

@@ -1,0 +1,81 @@
+"""Forms of standard SQL and of Spark are the same query as a plain form."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from eddyline import Engine, SqlError
+
+A, B = "a [RANGE 9 SECONDS]", "b [RANGE 9 SECONDS]"
+#: Two SELECTs with the same plan.
+SAME = [
+    (f"SELECT k, v, x FROM {A} NATURAL JOIN {B}", f"SELECT k, v, x FROM {A} JOIN {B} USING (k)"),
+    (f"SELECT * FROM {A} NATURAL LEFT JOIN {B}", f"SELECT * FROM {A} LEFT JOIN {B} USING (k)"),
+    (f"SELECT v, y FROM {A} NATURAL JOIN c", f"SELECT v, y FROM {A} CROSS JOIN c"),
+    ("SELECT v * 2 AS w, w + 1 AS z FROM a", "SELECT v * 2 AS w, v * 2 + 1 AS z FROM a"),
+    (
+        "SELECT v + 1 AS w, w * 2 AS x, x - w AS y FROM a",
+        "SELECT v + 1 AS w, (v + 1) * 2 AS x, (v + 1) * 2 - (v + 1) AS y FROM a",
+    ),
+    ("SELECT v + 1 AS k, k AS z FROM a", "SELECT v + 1 AS k, a.k AS z FROM a"),
+    (
+        f"SELECT k, SUM(v) AS t, t / COUNT(*) AS m FROM {A} GROUP BY k HAVING m > 2",
+        f"SELECT k, SUM(v) AS t, SUM(v) / COUNT(*) AS m FROM {A} GROUP BY k "
+        "HAVING SUM(v) / COUNT(*) > 2",
+    ),
+    (
+        f"SELECT v % 3 AS r, r + 1 AS q, COUNT(*) AS n FROM {A} GROUP BY q, r",
+        f"SELECT v % 3 AS r, v % 3 + 1 AS q, COUNT(*) AS n FROM {A} GROUP BY v % 3 + 1, v % 3",
+    ),
+    ("SELECT substring(s FROM 2 FOR 3) AS p FROM a", "SELECT substring(s, 2, 3) AS p FROM a"),
+    ("SELECT SUBSTRING(s FOR 3) AS p FROM a", "SELECT substring(s, 1, 3) AS p FROM a"),
+    ("SELECT position('x' IN s) AS p FROM a", "SELECT instr(s, 'x') AS p FROM a"),
+    ("SELECT TRIM(LEADING 'x' FROM s) AS p FROM a", "SELECT ltrim('x', s) AS p FROM a"),
+    ("SELECT trim(BOTH FROM s) AS p FROM a", "SELECT trim(s) AS p FROM a"),
+    (
+        "SELECT overlay(s PLACING 'x' FROM 2 FOR 1) AS p FROM a",
+        "SELECT overlay(s, 'x', 2, 1) AS p FROM a",
+    ),
+    ("SELECT EXTRACT(doy FROM ts) AS p FROM a", "SELECT dayofyear(ts) AS p FROM a"),
+    ("SELECT date_part('MINS', ts) AS p FROM a", "SELECT minute(ts) AS p FROM a"),
+    (
+        "SELECT dateadd(WEEK, v, ts) AS p FROM a",
+        "SELECT ts + v * INTERVAL '7' DAY AS p FROM a",
+    ),
+]
+WRONG = [
+    (f"SELECT v FROM {A} NATURAL JOIN {B}, {A.replace('a', 'd', 1)}", "'d'"),
+    ("SELECT w + 1 AS z, v AS w FROM a", "there is no column 'w'"),
+    ("SELECT w AS w FROM a", "there is no column 'w'"),
+    (f"SELECT v AS w, SUM(w) AS s FROM {A} GROUP BY v", "there is no column 'w'"),
+    ("SELECT overlay(s PLACING 'x') FROM a", "expected FROM and a position"),
+    ("SELECT timestampadd(FORTNIGHT, 1, ts) FROM a", "there is no column 'FORTNIGHT'"),
+    ("SELECT timestampadd(dd, 1, ts) FROM a", "timestampadd has no unit dd; valid: microsecond"),
+    ("SELECT date_part('eon', ts) FROM a", "there is no part 'eon'"),
+    ("SELECT date_part(s, ts) FROM a", "date_part needs a constant"),
+    ("SELECT regexp_count(s, 'x*') FROM a", "matches the empty text"),
+    ("SELECT substring() FROM a", "substring does not take"),
+    ("SELECT trim(BOTH 'x' FROM s FROM s) FROM a", "expected"),
+]
+
+
+def engine() -> Engine:
+    made = Engine()
+    made.sql("CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT, s STRING) TIMESTAMP BY ts")
+    made.sql("CREATE STREAM b (at TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY at")
+    made.sql("CREATE TABLE c (y BIGINT)")
+    made.table("c", pa.table({"y": [1, 2]}))
+    return made
+
+
+@pytest.mark.parametrize(("select", "plain"), SAME)
+def test_same_plan(select: str, plain: str) -> None:
+    plans = [engine().query(text, name="q").plan for text in (select, plain)]
+    assert plans[0] == plans[1]
+
+
+@pytest.mark.parametrize(("select", "message"), WRONG)
+def test_what_is_refused(select: str, message: str) -> None:
+    with pytest.raises(SqlError, match=message):
+        engine().query(select, name="q")
