@@ -13,6 +13,10 @@ _TUMBLING: Final = (
     "FROM, TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)); date_trunc('minute', ts) "
     "is a key per calendar unit"
 )
+_GROUPED: Final = (
+    "it is a key of GROUP BY, as in GROUP BY k, window(ts, '1 minute'), and of the select list then; "
+    "for each row in its windows write FROM s [TUMBLE 1 MINUTE] or [HOP 5 MINUTES EVERY 1 MINUTE]"
+)
 _HOPPING: Final = (
     "write FROM s [HOP 5 MINUTES EVERY 1 MINUTE] and GROUP BY window_start, window_end, or the "
     "function in FROM, TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' "
@@ -41,7 +45,8 @@ _CODE: Final = "define it in Python: Engine.function or Session.function"
 
 _ADVICE: Final[dict[str, str]] = {
     "tumble tumbling tumble_start tumble_end tumble_rowtime tumble_proctime time_bucket": _TUMBLING,
-    "window window_time date_bin": _TUMBLING,
+    "window": _GROUPED,
+    "window_time date_bin": _TUMBLING,
     "hop hop_start hop_end hop_rowtime cumulate sliding hopping": _HOPPING,
     "session session_start session_end session_window": _SESSION,
     "lag lead row_number rank dense_rank percent_rank cume_dist ntile nth_value": _OVER,
@@ -98,5 +103,5 @@ ALTERNATIVES: Final = {name: text for names, text in _ADVICE.items() for name in
 
 #: The functions that form groups by time.
 GROUP_WINDOWS: Final = frozenset(
-    name for name, text in ALTERNATIVES.items() if text in (_HOPPING, _TUMBLING, _SESSION)
+    name for name, text in ALTERNATIVES.items() if text in (_HOPPING, _TUMBLING, _GROUPED, _SESSION)
 )

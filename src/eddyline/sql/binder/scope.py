@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -43,6 +43,20 @@ class Relation:
 
 
 @dataclass(frozen=True)
+class WindowKeys:
+    """The window of GROUP BY.
+
+    Attributes:
+        columns: its start and end. both: a structure of them.
+        value: binds the call of a function of the window.
+    """
+
+    columns: tuple[ColumnRef, ColumnRef]
+    both: Expr
+    value: Callable[[exp.Expr], Expr]
+
+
+@dataclass(frozen=True)
 class Scope:
     """The FROM items of a SELECT, in order.
 
@@ -52,6 +66,7 @@ class Scope:
         merged: by ordinal, the expression of a column that USING of an outer join merged.
         outer: in a sub-query, the scope of the enclosing SELECT, for names that no item has.
         named: whether columns are shown with their item's name even if there is one item only.
+        window: that of GROUP BY, whose columns are the last.
     """
 
     relations: tuple[Relation, ...] = ()
@@ -59,6 +74,7 @@ class Scope:
     merged: Mapping[int, Expr] = field(default_factory=dict)
     outer: Scope | None = None
     named: bool = False
+    window: WindowKeys | None = None
 
     @property
     def width(self) -> int:
