@@ -153,7 +153,6 @@ def test_joined_windows(number: int) -> None:
         play(Random(seed), queries, {})
 
 
-
 @pytest.mark.parametrize("emit", EMITS)
 def test_windows_in_group_by(emit: str) -> None:
     spelled = [(f"{a} EMIT {emit}", f"{b} EMIT {emit}") for a, b in SPELLINGS]

@@ -1,5 +1,6 @@
-"""The syntax of windows in GROUP BY: Spark's ``window(ts, '10 minutes', '5 minutes')``, Flink's
-older ``TUMBLE(ts, INTERVAL '1' MINUTE)``, and the functions that name their columns.
+"""The syntax of windows in GROUP BY: Spark's ``window(ts, '10 minutes', '5 minutes')`` and
+``session_window(ts, '30 seconds')``, Flink's older ``TUMBLE(ts, INTERVAL '1' MINUTE)``, and the
+functions that name their columns.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class GroupCall(NamedTuple):
         part: what it is of the window: a structure of both ends, or one of them.
     """
 
-    kind: Literal["WINDOW", "TUMBLE", "HOP"]
+    kind: Literal["WINDOW", "TUMBLE", "HOP", "SESSION"]
     form: str
     part: Literal["both", "start", "end"] = "both"
 
@@ -29,6 +30,7 @@ class GroupCall(NamedTuple):
 _WINDOW: Final = "window(ts, '10 minutes'[, '5 minutes'[, '1 minute']]), size, slide and start"
 _TUMBLE: Final = "TUMBLE(ts, INTERVAL '1' MINUTE)"
 _HOP: Final = "HOP(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE), slide and size"
+_SESSION: Final = "SESSION(ts, INTERVAL '30' SECOND)"
 
 #: By lower-case name.
 GROUP_CALLS: Final = {
@@ -39,6 +41,10 @@ GROUP_CALLS: Final = {
     "hop": GroupCall("HOP", _HOP),
     "hop_start": GroupCall("HOP", _HOP, "start"),
     "hop_end": GroupCall("HOP", _HOP, "end"),
+    "session_window": GroupCall("SESSION", "session_window(ts, '30 seconds')"),
+    "session": GroupCall("SESSION", _SESSION),
+    "session_start": GroupCall("SESSION", _SESSION, "start"),
+    "session_end": GroupCall("SESSION", _SESSION, "end"),
 }
 
 

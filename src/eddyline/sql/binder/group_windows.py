@@ -1,4 +1,4 @@
-"""Windows in GROUP BY: ``window(ts, '10 minutes')``, ``TUMBLE(ts, INTERVAL '1' MINUTE)``.
+"""Windows in GROUP BY: ``window(ts, '10 minutes')``, ``session_window(ts, '30 seconds')``.
 
 They are windows over the rows of FROM and WHERE, whose start and end are keys::
 
@@ -19,9 +19,9 @@ import pyarrow as pa
 from sqlglot import exp
 
 from eddyline.algebra import functions
-from eddyline.algebra.expressions import ColumnRef, Expr
+from eddyline.algebra.expressions import ColumnRef, Expr, columns_of
 from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS
-from eddyline.algebra.plan import Plan, Windowed
+from eddyline.algebra.plan import Plan, Sessions, Windowed
 from eddyline.algebra.reads import nodes, streams_read
 from eddyline.algebra.time_windows import TimeWindows
 from eddyline.errors import SqlError, UnsupportedError
@@ -32,19 +32,26 @@ from eddyline.sql.binder.grouping import chosen
 from eddyline.sql.binder.literals import interval
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope, WindowKeys
-from eddyline.sql.binder.time_windows import in_windows, with_range
+from eddyline.sql.binder.time_windows import in_sessions, in_windows, with_range
 from eddyline.sql.durations import parse_duration
 from eddyline.sql.group_window_syntax import group_call
 from eddyline.types import Field
 
 #: The least and the largest number of durations, by kind of call.
-_LENGTHS: Final = {"WINDOW": (1, 3), "TUMBLE": (1, 1), "HOP": (2, 2)}
+_LENGTHS: Final = {"WINDOW": (1, 3), "TUMBLE": (1, 1), "HOP": (2, 2), "SESSION": (1, 1)}
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The gap of sessions, in us."""
+
+    size_us: int
 
 
 class _Spec(NamedTuple):
     """What a call says: the windows, and the column of the event time (None: ``_ts``)."""
 
-    windows: TimeWindows
+    windows: TimeWindows | Gap
     time: ColumnRef | None
 
 
@@ -61,8 +68,11 @@ class GroupWindow:
     spec: _Spec
     scope: Scope
 
-    def rows(self, plan: Plan, source: FromClause, context: Context) -> Plan:
+    def rows(self, plan: Plan, keys: Sequence[Expr], source: FromClause, context: Context) -> Plan:
         """The rows of FROM and WHERE in the windows.
+
+        Args:
+            keys: of GROUP BY. Sessions are of those beside the window.
 
         Raises:
             SqlError: they have windows already, no event time, or are taken back.
@@ -72,13 +82,20 @@ class GroupWindow:
         plan = with_range(plan, source.open_streams, windows.size_us)
         if time is not None:
             check_event_time(time.index, self.node.expressions[0], plan, context)
-        return in_windows(self.node, plan, windows, "the query", context)
+        if isinstance(windows, TimeWindows):
+            return in_windows(self.node, plan, windows, "the query", context)
+        start = len(plan.schema)
+        by = [k for k in keys if not (isinstance(k, ColumnRef) and k.index >= start)]
+        if any(max(columns_of(k), default=0) >= start for k in by):
+            message = "a key cannot be computed from the session of its rows: use the select list"
+            raise context.error(self.node, message, UnsupportedError)
+        return in_sessions(self.node, plan, by, windows.size_us, "the query", context)
 
     def _check(self, plan: Plan, source: FromClause, context: Context) -> None:
         call = f"{self.node.name}(...)"
         if not streams_read(plan):
             raise context.error(self.node, f"{call} needs a stream: tables have no event time")
-        if any(isinstance(node, Windowed) for node in nodes(plan)):
+        if any(isinstance(node, (Windowed, Sessions)) for node in nodes(plan)):
             raise context.error(
                 self.node,
                 f"the rows are in windows already, beside {call}: GROUP BY window_start, "
@@ -152,6 +169,8 @@ def _spec(node: exp.Expr, scope: Scope, context: Context) -> _Spec:
     if call.kind == "WINDOW" and (slide > size or abs(start) >= slide):
         message = "the size of window(...) is at least its slide, and its start less than that"
         raise context.error(node, f"{message}; HOP takes size and slide as they are")
+    if call.kind == "SESSION":
+        return _Spec(Gap(size), time)
     single = call.kind != "HOP" and slide == size
     windows = TimeWindows("TUMBLE" if single else "HOP", size, slide, start % slide)
     return _Spec(windows, time)
@@ -194,9 +213,7 @@ def _with_columns(spec: _Spec, node: exp.Expr, name: str, scope: Scope, context:
     if any(r.name.lower() == name.lower() for r in scope.relations):
         message = f"a FROM item is named '{name}', as the window: write {name} AS another, or"
         raise context.error(node, f"{message} GROUP BY {node.name}(...) AS w")
-    start, end = (
-        ColumnRef(f.type, scope.width + i, f.name) for i, f in enumerate(WINDOW_COLUMNS)
-    )
+    start, end = (ColumnRef(f.type, scope.width + i, f.name) for i, f in enumerate(WINDOW_COLUMNS))
     text = functions.literal
     both = functions.resolve(
         "named_struct", (text("start", pa.string()), start, text("end", pa.string()), end)

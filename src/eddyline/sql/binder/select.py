@@ -67,7 +67,7 @@ def _grouped(
         scope, streams = window.scope, ()
     keys = bind_keys(group, projections, known, scope, context)
     if window is not None:
-        plan = window.rows(plan, source, context)
+        plan = window.rows(plan, keys, source, context)
     groups = GroupRewriter(keys, context)
     items = select_items(select, scope, context)
     exprs = tuple(groups.over(i.expr, i.scalars) for i in items)

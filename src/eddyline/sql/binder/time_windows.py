@@ -1,31 +1,39 @@
-"""Streams and queries in windows between fixed instants."""
+"""Streams and queries in windows between fixed instants, and in sessions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from eddyline.algebra.catalog import StreamDef
+from eddyline.algebra.expressions import ColumnRef, Expr
 from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS
-from eddyline.algebra.plan import Plan, StreamScan, Windowed
+from eddyline.algebra.plan import Plan, Sessions, StreamScan, Windowed
 from eddyline.algebra.reads import stream_scans, streams_read
 from eddyline.algebra.time_windows import TimeWindows
 from eddyline.algebra.windows import Range, Unbounded
-from eddyline.errors import UnsupportedError
+from eddyline.errors import UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream
 from eddyline.sql.binder.event_times import check_event_time, event_time
-from eddyline.sql.time_window_syntax import FixedWindow
+from eddyline.sql.time_window_syntax import FixedWindow, SessionWindow
 
 
 def windowed_stream(
-    node: exp.Expr, window: FixedWindow, stream: StreamDef, context: Context
+    node: exp.Expr,
+    window: FixedWindow | SessionWindow,
+    stream: StreamDef,
+    context: Context,
+    place: Context,
 ) -> BoundPlan:
-    """The rows of a stream in their windows. No row is needed for longer than a window is open."""
-    windows = _windows(window)
-    scan = StreamScan(stream.name, Range(windows.size_us), stream.schema)
-    return BoundPlan(in_windows(node, scan, windows, stream.name, context))
+    """The rows of a stream in their windows. No row is needed for longer than a window is open.
+
+    Args:
+        place: where the window is written.
+    """
+    scan = StreamScan(stream.name, Range(window.args["size"]), stream.schema)
+    return BoundPlan(_in(node, scan, window, stream.name, context, place))
 
 
 def windowed_item(
@@ -40,27 +48,53 @@ def windowed_item(
         SqlError: the column of times is not the event time, or rows of the input are taken back.
     """
     window = node.args["windowed"]
-    windows = _windows(window)
     bound = bind(context)
     if not streams_read(bound.plan):
-        raise context.error(node, f"{windows.kind} needs a stream: tables have no event time")
-    plan = with_range(bound.plan, bound.open_streams, windows.size_us)
+        kind = window.args["kind"]
+        raise context.error(node, f"{kind} needs a stream: tables have no event time")
+    plan = with_range(bound.plan, bound.open_streams, window.args["size"])
     name = node.alias_or_name or (node.name if isinstance(node, exp.Table) else "")
     _check_time(window.args["column"], plan, name, context)
-    return BoundPlan(in_windows(node, plan, windows, name or "the query", context))
+    return BoundPlan(_in(node, plan, window, name or "the query", context, context))
 
 
-def _windows(window: FixedWindow) -> TimeWindows:
-    kind, size, step, offset = (window.args[n] for n in ("kind", "size", "step", "offset"))
-    return TimeWindows(kind, size, step, offset % step)
+def _in(
+    node: exp.Expr,
+    plan: Plan,
+    window: FixedWindow | SessionWindow,
+    name: str,
+    context: Context,
+    place: Context,
+) -> Plan:
+    """The rows of a plan in the windows that are written."""
+    if isinstance(window, FixedWindow):
+        kind, size, step, offset = (window.args[n] for n in ("kind", "size", "step", "offset"))
+        return in_windows(node, plan, TimeWindows(kind, size, step, offset % step), name, context)
+    keys = tuple(_column(k, plan, name, place) for k in window.expressions)
+    return in_sessions(node, plan, keys, window.args["size"], name, context)
 
 
-def in_windows(node: exp.Expr, plan: Plan, windows: TimeWindows, name: str, context: Context) -> Plan:
+def in_windows(
+    node: exp.Expr, plan: Plan, windows: TimeWindows, name: str, context: Context
+) -> Plan:
     """The rows of a plan in windows.
 
     Raises:
         SqlError: it has columns of windows already, or its rows are taken back.
     """
+    _check_rows(node, plan, windows.kind, name, context)
+    return context.checked(Windowed(plan, windows), node)
+
+
+def in_sessions(
+    node: exp.Expr, plan: Plan, keys: Sequence[Expr], gap_us: int, name: str, context: Context
+) -> Plan:
+    """The rows of a plan in sessions of keys; raises as :func:`in_windows`."""
+    _check_rows(node, plan, "SESSION", name, context)
+    return context.checked(Sessions(plan, tuple(dict.fromkeys(keys)), gap_us), node)
+
+
+def _check_rows(node: exp.Expr, plan: Plan, kind: str, name: str, context: Context) -> None:
     taken = {f.name.lower() for f in plan.schema}
     for field in WINDOW_COLUMNS:
         if field.name in taken:
@@ -69,12 +103,11 @@ def in_windows(node: exp.Expr, plan: Plan, windows: TimeWindows, name: str, cont
     if plan.takes_back:
         raise context.error(
             node,
-            f"{windows.kind} over rows that are taken back is not supported (GROUP BY, windows of "
+            f"{kind} over rows that are taken back is not supported (GROUP BY, windows of "
             "rows, NOT EXISTS, tables that change): put the window on the streams below, and group "
             "by window_start and window_end",
             UnsupportedError,
         )
-    return context.checked(Windowed(plan, windows), node)
 
 
 def with_range(plan: Plan, streams: Iterable[OpenStream], us: int) -> Plan:
@@ -104,9 +137,7 @@ def _check_time(column: exp.Expr, plan: Plan, name: str, context: Context) -> No
     """Check that a column is the event time of a plan's rows; ``_ts`` is that of any."""
     if column.name.lower() == "_ts":
         return
-    index = next(
-        (i for i, f in enumerate(plan.schema) if f.name.lower() == column.name.lower()), None
-    )
+    index = _position(column, plan)
     if index is None:
         time = event_time(plan, context)
         shown = "_ts" if time is None else plan.schema[time].name
@@ -115,3 +146,18 @@ def _check_time(column: exp.Expr, plan: Plan, name: str, context: Context) -> No
             column, f"there is no column '{column.name}' {of}; the event time is {shown}"
         )
     check_event_time(index, column, plan, context)
+
+
+def _position(column: exp.Expr, plan: Plan) -> int | None:
+    names = [f.name.lower() for f in plan.schema]
+    return names.index(column.name.lower()) if column.name.lower() in names else None
+
+
+def _column(column: exp.Expr, plan: Plan, name: str, context: Context) -> ColumnRef:
+    """The column by which sessions are kept apart."""
+    index = _position(column, plan)
+    if index is None:
+        hint = did_you_mean(column.name, [f.name for f in plan.schema])
+        raise context.error(column, f"there is no column '{column.name}' in '{name}'; {hint}")
+    field = plan.schema[index]
+    return ColumnRef(field.type, index, field.name)
