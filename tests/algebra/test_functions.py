@@ -12,11 +12,11 @@ import pytest
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal
 from eddyline.algebra.functions import (
     FUNCTIONS,
+    base_aggregate,
     cast,
     common_type,
     literal,
     resolve,
-    resolve_aggregate,
     try_cast,
     unify,
 )
@@ -180,15 +180,15 @@ def test_unify() -> None:
     ],
 )  # fmt: skip
 def test_aggregates(name: str, argument: Any, type_: pa.DataType, shown: str) -> None:
-    aggregate = resolve_aggregate(name, argument)
+    aggregate = base_aggregate(name, None if argument is None else [argument])
     assert (aggregate.type, str(aggregate)) == (type_, shown)
 
 
 def test_distinct() -> None:
-    assert resolve_aggregate("count", col(INT), distinct=True).distinct
-    assert resolve_aggregate("max", col(INT), True) == resolve_aggregate("max", col(INT))
-    with pytest.raises(UnsupportedError, match=r"only COUNT\(DISTINCT"):
-        resolve_aggregate("sum", col(INT), distinct=True)
+    assert base_aggregate("count", [col(INT)], distinct=True).distinct
+    assert base_aggregate("max", [col(INT)], True) == base_aggregate("max", [col(INT)])
+    with pytest.raises(UnsupportedError, match=r"these are: COUNT\(DISTINCT"):
+        base_aggregate("bit_or", [col(INT)], distinct=True)
 
 
 @pytest.mark.parametrize(
@@ -196,14 +196,15 @@ def test_distinct() -> None:
     [
         ("median", col(INT), "there is no aggregate median"),
         ("sum", col(TEXT), "sum needs numbers, not STRING"),
-        ("sum", col(pa.decimal128(5, 2)), "CAST to DOUBLE or BIGINT"),
-        ("max", col(pa.binary()), "max needs ordered values"),
+        ("bit_or", col(DOUBLE), "bit_or needs integers, not DOUBLE"),
+        ("corr", col(INT), "corr takes two arguments, not 1"),
+        ("max", col(pa.list_(INT)), "max needs ordered values"),
         ("avg", None, r"only COUNT\(\*\)"),
     ],
 )
 def test_refused_aggregates(name: str, argument: Any, message: str) -> None:
     with pytest.raises(SqlError, match=message):
-        resolve_aggregate(name, argument)
+        base_aggregate(name, None if argument is None else [argument])
 
 
 def test_reference_page_is_current() -> None:
@@ -219,8 +220,9 @@ def test_alternatives_exist_only_for_missing_functions() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("MEDIAN", r"there is no function MEDIAN; aggregates: count, sum, "),
-        ("count_if", r"there is no function count_if: write COUNT\(\*\) FILTER"),
+        ("MEDIAN", r"there is no function MEDIAN: there are no percentiles: COUNT\(\*\)"),
+        ("entropy", r"there is no function entropy; docs/sql-functions.md lists"),
+        ("any_match", r"there is no function any_match: write bool_or"),
         (
             "lenght",
             r"there is no function lenght; did you mean 'length'\? nearest of [0-9]+: length",

@@ -125,7 +125,8 @@ class Call(Expr):
 class Aggregate:
     """An aggregate of GROUP BY: ``function`` is a key of ``functions.AGGREGATES``.
 
-    ``argument`` is None for COUNT(*). ``where`` is the FILTER (WHERE ...) clause.
+    ``argument`` is None for COUNT(*); of an aggregate of pairs it is a structure of both values.
+    ``where`` is the FILTER (WHERE ...) clause, ``parameters`` are constants of the function.
     """
 
     function: str
@@ -133,6 +134,7 @@ class Aggregate:
     type: pa.DataType
     distinct: bool = False
     where: Expr | None = None
+    parameters: tuple[Any, ...] = ()
 
     @property
     def value(self) -> Expr | None:
@@ -144,9 +146,32 @@ class Aggregate:
 
     def __str__(self) -> str:
         inner = "*" if self.argument is None else str(self.argument)
+        if isinstance(self.argument, Call) and _is_pair(self.argument):
+            inner = ", ".join(map(str, self.argument.args))
+        inner = ", ".join((inner, *map(str, self.parameters)))
         distinct = "DISTINCT " if self.distinct else ""
         where = f" FILTER (WHERE {self.where})" if self.where is not None else ""
         return f"{self.function.upper()}({distinct}{inner}){where}"
+
+
+def pair(first: Expr, second: Expr) -> Call:
+    """The argument of an aggregate of pairs."""
+    fields = [("_0", first.type), ("_1", second.type)]
+    return Call(pa.struct(fields), "named_struct", (first, second))
+
+
+def _is_pair(expr: Call) -> bool:
+    return expr.function == "named_struct" and expr.type.field(0).name == "_0"
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall(Expr):
+    """An aggregate inside an expression, until GROUP BY assigns it a column."""
+
+    aggregate: Aggregate
+
+    def __str__(self) -> str:
+        return str(self.aggregate)
 
 
 def walk(expr: Expr) -> Iterator[Expr]:

@@ -155,3 +155,19 @@ def run_count_distinct(
             reported[s] = count[s]
             j += 1
     return new, old
+
+
+@kernel
+def first_and_last(sign: np.ndarray, node: np.ndarray, occurrences: np.ndarray) -> np.ndarray:
+    """bool[n]: whether a row is the first one with its value, or the last one that leaves.
+
+    ``node`` numbers the (group, value) pairs, -1 for NULL; ``occurrences`` counts their rows.
+    """
+    out = np.zeros(node.size, np.bool_)
+    for i in range(node.size):
+        v = node[i]
+        if v >= 0:
+            before = occurrences[v]
+            occurrences[v] = before + sign[i]
+            out[i] = before == 0 or occurrences[v] == 0
+    return out

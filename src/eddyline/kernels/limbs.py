@@ -1,4 +1,4 @@
-"""Integers of many limbs: exact sums of floats and of their squares, whatever their magnitudes.
+"""Integers of many limbs: exact sums of floats and of their products, whatever their magnitudes.
 
 A number is ``sum(limbs[i] * 2**(30 * i)) * 2**base``, with int64 limbs and ``base`` below the
 lowest bit that can occur, so adding rounds nothing. Limbs may hold more than 30 bits, of either
@@ -18,7 +18,7 @@ _MASK = (1 << BITS) - 1
 #: A sum of doubles: bits from -1126 (the smallest, as a mantissa of 53 bits) to 1023, and 40 more
 #: for their number.
 SUM_BASE, SUM_LIMBS = -38 * BITS, 75
-#: A sum of squares, and what :func:`deviation` makes of it: twice that range.
+#: A sum of squares or products, and what :func:`difference` makes of it: twice that range.
 SQUARE_BASE, SQUARE_LIMBS = 2 * SUM_BASE, 2 * SUM_LIMBS
 
 
@@ -101,34 +101,60 @@ def leading(limbs: np.ndarray, base: int) -> tuple[float, int]:
 
 
 @kernel
-def deviation(total: np.ndarray, squares: np.ndarray, count: int) -> float:
-    """The sample standard deviation of ``count`` values from their sum and their squares' sum.
+def add_product(limbs: np.ndarray, sign: int, x: float, y: float) -> None:
+    """Add the product of two finite doubles, or subtract it."""
+    fraction, x_exponent = math.frexp(x)
+    a = int(math.ldexp(fraction, 53))
+    fraction, y_exponent = math.frexp(y)
+    b = int(math.ldexp(fraction, 53))
+    if (a < 0) != (b < 0):
+        sign = -sign
+    a, b = abs(a), abs(b)
+    exponent = x_exponent + y_exponent - 106
+    mask = (1 << 26) - 1
+    a_low, a_high, b_low, b_high = a & mask, a >> 26, b & mask, b >> 26
+    add_integer(limbs, SQUARE_BASE, sign * a_high * b_high, exponent + 52)
+    add_integer(limbs, SQUARE_BASE, sign * (a_high * b_low + a_low * b_high), exponent + 26)
+    add_integer(limbs, SQUARE_BASE, sign * a_low * b_low, exponent)
 
-    Computes ``sqrt((count * squares - total**2) / (count * (count - 1)))``. Both arguments are
-    overwritten.
-    """
-    normalize(total)
-    normalize(squares)
-    low_count, high_count = count & _MASK, count >> BITS
-    above = 0
-    for i in range(squares.size):
-        digit = squares[i]
-        squares[i] = digit * low_count + above
-        above = digit * high_count
-    end = total.size
-    while end > 0 and total[end - 1] == 0:
+
+@kernel
+def _digits_between(digits: np.ndarray) -> tuple[int, int]:
+    """The first digit that is not zero, and the end of the last one."""
+    end = digits.size
+    while end > 0 and digits[end - 1] == 0:
         end -= 1
     start = 0
-    while start < end and total[start] == 0:
+    while start < end and digits[start] == 0:
         start += 1
-    for i in range(start, end):
-        for j in range(start, end):
-            product = total[i] * total[j]
-            squares[i + j] -= product & _MASK
-            squares[i + j + 1] -= product >> BITS
-    normalize(squares)
-    x, exponent = leading(squares, SQUARE_BASE)
-    x /= float(count) * float(count - 1)
-    if exponent & 1:
-        x, exponent = 2.0 * x, exponent - 1
-    return math.ldexp(math.sqrt(x), exponent // 2)
+    return start, end
+
+
+@kernel
+def difference(
+    a: np.ndarray, b: np.ndarray, products: np.ndarray, count: int, same: bool
+) -> tuple[float, int]:
+    """``count * products - a * b`` as ``x * 2**exponent``, rounded once to the nearest double x.
+
+    ``a`` and ``b`` are sums, or the ``same`` one twice; ``products`` is a sum of products. They are
+    overwritten.
+    """
+    sign = normalize(a)
+    sign *= sign if same else normalize(b)
+    products_sign = normalize(products)
+    low_count, high_count = count & _MASK, count >> BITS
+    above = 0
+    for i in range(products.size):
+        digit = products_sign * products[i]
+        products[i] = digit * low_count + above
+        above = digit * high_count
+    a_start, a_end = _digits_between(a)
+    b_start, b_end = _digits_between(b)
+    for i in range(a_start, a_end):
+        for j in range(b_start, b_end):
+            product = a[i] * b[j]
+            products[i + j] -= sign * (product & _MASK)
+            products[i + j + 1] -= sign * (product >> BITS)
+    sign = normalize(products)
+    x, exponent = leading(products, SQUARE_BASE)
+    return sign * x, exponent

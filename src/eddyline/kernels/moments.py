@@ -1,4 +1,4 @@
-"""SUM, AVG and STDDEV of floats over signed rows: an aggregate as in ``aggregates.py``.
+"""SUM, AVG, STDDEV and variance of floats over signed rows: an aggregate as in ``aggregates.py``.
 
 Sums are exact, so that a value leaves without trace whatever it has been among. They are kept in a
 few doubles (error-free transformations, Dekker 1971); the digits that these cannot hold are kept in
@@ -22,7 +22,7 @@ from eddyline.kernels.limbs import (
     SUM_LIMBS,
     add_double,
     add_square,
-    deviation,
+    difference,
     leading,
     normalize,
 )
@@ -44,13 +44,32 @@ _LOWEST, _HIGHEST = -900, 900
 #: Sums of squares, and numbers of values, of which doubles can tell the deviation.
 _LEAST, _MOST, _FEW = 2.0**-700, 2.0**900, 2.0**30
 
-#: What ``run_moments`` reports.
-SUM, AVG, STDDEV = 0, 1, 2
+#: What ``run_moments`` reports; those from STDDEV on need squares.
+SUM, AVG, STDDEV, STDDEV_POP, VAR_SAMP, VAR_POP = 0, 1, 2, 3, 4, 5
 
 
 def limbs_of(what: int) -> int:
     """The length of a group's row of limbs: those of the sum, then those of the sum of squares."""
-    return SUM_LIMBS + (SQUARE_LIMBS if what == STDDEV else 0)
+    return SUM_LIMBS + (SQUARE_LIMBS if what >= STDDEV else 0)
+
+
+@inlined
+def least_of(what: Any) -> Any:
+    """An aggregate has a value of more values than these."""
+    return 1 if what in (STDDEV, VAR_SAMP) else 0
+
+
+@kernel
+def spread(x: float, exponent: int, n: int, what: int) -> float:
+    """The deviation or variance of n values with ``n * squares - sum**2`` = ``x * 2**exponent``."""
+    if x == 0.0:
+        return 0.0
+    x /= float(n) * float(n - least_of(what))
+    if what >= VAR_SAMP:
+        return math.ldexp(x, exponent)
+    if exponent & 1:
+        x, exponent = 2.0 * x, exponent - 1
+    return math.ldexp(math.sqrt(x), exponent // 2)
 
 
 @inlined
@@ -178,8 +197,8 @@ def _add_whole(row: np.ndarray, sign: int, value: float) -> None:
 
 
 @kernel
-def _in_doubles(sums: np.ndarray, s: int, n: float) -> float:
-    """The deviation as of ``limbs.deviation``, bit by bit; negative if doubles cannot tell it.
+def _in_doubles(sums: np.ndarray, s: int, n: float, what: int) -> float:
+    """The deviation or variance as of ``spread``, bit by bit; negative if doubles cannot tell it.
 
     ``n * squares - sum**2`` is computed as ``high + low`` with a bound of the error. The result
     depends on its nearest double only: that is ``high`` if it is for all numbers within the bound.
@@ -213,12 +232,13 @@ def _in_doubles(sums: np.ndarray, s: int, n: float) -> float:
     error = 2.0**-148 * a + 2.0**-100 * high
     if high <= 0.0 or high + (low + error) != high or high + (low - error) != high:
         return -1.0
-    return math.sqrt(high / (n * (n - 1.0)))
+    high /= n * (n - float(least_of(what)))
+    return high if what >= VAR_SAMP else math.sqrt(high)
 
 
 @kernel
-def _in_limbs(sums: np.ndarray, row: np.ndarray, n: int) -> float:
-    """Sample standard deviation, in limbs; ``row`` is empty if the group has none."""
+def _in_limbs(sums: np.ndarray, row: np.ndarray, n: int, what: int) -> float:
+    """Deviation or variance, in limbs; ``row`` is empty if the group has none."""
     total = np.zeros(SUM_LIMBS, np.int64)
     squares = np.zeros(SQUARE_LIMBS, np.int64)
     if row.size:
@@ -228,7 +248,8 @@ def _in_limbs(sums: np.ndarray, row: np.ndarray, n: int) -> float:
         add_double(total, SUM_BASE, sums[i])
     for i in range(2, 5):
         add_double(squares, SQUARE_BASE, sums[i])
-    return deviation(total, squares, n)
+    x, exponent = difference(total, total, squares, n, True)
+    return spread(x, exponent, n, what)
 
 
 @kernel
@@ -253,11 +274,11 @@ def _from_limbs(
     """The aggregate of the n finite values of a group that has limbs, which may go."""
     row = limbs[place[s]]
     x, exponent, done = _taken_up(row[:SUM_LIMBS], SUM_BASE, sums[s, :2])
-    if what != STDDEV:
+    if what < STDDEV:
         out = sum_or_mean(x, exponent, n, what)
     else:
         done &= _taken_up(row[SUM_LIMBS:], SQUARE_BASE, sums[s, 2:])[2]
-        out = _in_limbs(sums[s], row, n)
+        out = _in_limbs(sums[s], row, n, what)
     if done:
         _displaced(s, place, limbs, free)
     return out
@@ -278,7 +299,7 @@ def run_moments(
     reported_valid: np.ndarray,
     start: int,
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """SUM, AVG or STDDEV of float64 -> end, new, new_valid, old, old_valid.
+    """An aggregate of float64 -> end, new, new_valid, old, old_valid.
 
     ``counters`` is int64[slots, 4], ``sums`` float64[slots, PARTS], columns as named above. What
     these doubles cannot hold is in the row ``place`` of ``limbs``, int64[rows, limbs_of(what)];
@@ -313,9 +334,9 @@ def run_moments(
             else:
                 size = abs(v)
                 rest, high, low = 0.0, 0.0, 0.0
-                if size < _HUGE and (size > _TINY or what != STDDEV):
+                if size < _HUGE and (size > _TINY or what < STDDEV):
                     rest = _add_to_sum(sums, s, sign[i] * v)
-                    if what == STDDEV:
+                    if what >= STDDEV:
                         p, e = _two_product(v, v)
                         high = _add_to_squares(sums, s, sign[i] * p)
                         low = _add_to_squares(sums, s, sign[i] * e)
@@ -331,7 +352,7 @@ def run_moments(
             old[j] = reported[s]
             old_valid[j] = reported_valid[s]
             n = counters[s, COUNT]
-            new_valid[j] = n > (1 if what == STDDEV else 0)
+            new_valid[j] = n > least_of(what)
             out = 0.0
             if new_valid[j]:
                 plus = counters[s, PLUS_INF] > 0
@@ -339,7 +360,7 @@ def run_moments(
                 if counters[s, NANS] > 0 or (plus and minus):
                     out = np.nan
                 elif plus or minus:
-                    out = np.nan if what == STDDEV else (np.inf if plus else -np.inf)
+                    out = np.nan if what >= STDDEV else (np.inf if plus else -np.inf)
                 elif place[s] != NO_PLACE:
                     out = _from_limbs(s, n, what, sums, place, limbs, free)
                 elif what == SUM:
@@ -347,9 +368,9 @@ def run_moments(
                 elif what == AVG:
                     out = sums[s, 0] / n
                 else:
-                    out = _in_doubles(sums, s, float(n))
+                    out = _in_doubles(sums, s, float(n), what)
                     if out < 0.0:
-                        out = _in_limbs(sums[s], no_limbs, n)
+                        out = _in_limbs(sums[s], no_limbs, n, what)
             new[j] = out
             reported[s] = out
             reported_valid[s] = new_valid[j]

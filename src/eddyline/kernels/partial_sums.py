@@ -17,7 +17,7 @@ from eddyline.kernels.limbs import (
     SUM_LIMBS,
     add_double,
     add_square,
-    deviation,
+    difference,
     leading,
     normalize,
 )
@@ -27,7 +27,9 @@ from eddyline.kernels.moments import (
     NANS,
     PLUS_INF,
     STDDEV,
+    least_of,
     limbs_of,
+    spread,
     sum_or_mean,
 )
 from eddyline.kernels.options import kernel
@@ -41,7 +43,7 @@ _TOP_BIT = -(1 << 63)
 
 def most_words(what: int) -> int:
     """How many words a part has at most: of SUM and AVG, or of STDDEV."""
-    return _HEAD + (4 if what == STDDEV else 2) + limbs_of(what)
+    return _HEAD + (4 if what >= STDDEV else 2) + limbs_of(what)
 
 
 @kernel
@@ -132,14 +134,14 @@ def _words_of(counters: np.ndarray, limbs: np.ndarray, out: np.ndarray) -> int:
     for c in range(COUNTERS):
         out[2 * c] = np.int32(np.uint32(counters[c] & _LOW))
         out[2 * c + 1] = np.int32(counters[c] >> 32)
-    end = _write_sum(limbs[:SUM_LIMBS].copy(), out, _HEAD)
+    end = write_sum(limbs[:SUM_LIMBS].copy(), out, _HEAD)
     if limbs.size > SUM_LIMBS:
-        end = _write_sum(limbs[SUM_LIMBS:].copy(), out, end)
+        end = write_sum(limbs[SUM_LIMBS:].copy(), out, end)
     return end
 
 
 @kernel
-def _write_sum(digits: np.ndarray, out: np.ndarray, at: int) -> int:
+def write_sum(digits: np.ndarray, out: np.ndarray, at: int) -> int:
     """Write the words of a sum, whose limbs are overwritten; returns where they end."""
     sign = normalize(digits)
     low, top = 0, digits.size - 1
@@ -165,13 +167,13 @@ def _add_words(
     for c in range(COUNTERS):
         low = np.int64(words[start + 2 * c]) & _LOW
         counters[c] += sign * ((np.int64(words[start + 2 * c + 1]) << 32) | low)
-    end = _add_sum(words, start + _HEAD, sign, limbs[:SUM_LIMBS])
+    end = add_sum(words, start + _HEAD, sign, limbs[:SUM_LIMBS])
     if limbs.size > SUM_LIMBS:
-        _add_sum(words, end, sign, limbs[SUM_LIMBS:])
+        add_sum(words, end, sign, limbs[SUM_LIMBS:])
 
 
 @kernel
-def _add_sum(words: np.ndarray, at: int, sign: int, limbs: np.ndarray) -> int:
+def add_sum(words: np.ndarray, at: int, sign: int, limbs: np.ndarray) -> int:
     """Add a sum to limbs; returns where its words end."""
     head, end = words[at], at + 2 + words[at + 1]
     low = abs(head) - 1
@@ -196,7 +198,7 @@ def gathered_words(
 
 
 @kernel
-def _with_room(words: np.ndarray, used: int, most: int) -> np.ndarray:
+def with_room(words: np.ndarray, used: int, most: int) -> np.ndarray:
     """The words, with room for ``most`` more."""
     if used + most <= words.size:
         return words
@@ -238,11 +240,11 @@ def run_partial_moments(
                 add_square(limbs[s, SUM_LIMBS:], sign[i], value[i])
         if emit[i]:
             at, size = old_starts[j], length[s]
-            old = _with_room(old, at, most)
+            old = with_room(old, at, most)
             old[at : at + size] = reported[s, :size]
             old_starts[j + 1] = at + size
             at = new_starts[j]
-            new = _with_room(new, at, most)
+            new = with_room(new, at, most)
             length[s] = _words_of(counters[s], limbs[s], reported[s])
             new[at : at + length[s]] = reported[s, : length[s]]
             new_starts[j + 1] = at + length[s]
@@ -261,9 +263,11 @@ def _merged_value(counters: np.ndarray, limbs: np.ndarray, what: int) -> float:
     if counters[NANS] > 0 or (plus and minus):
         return np.nan
     if plus or minus:
-        return np.nan if what == STDDEV else (np.inf if plus else -np.inf)
-    if what == STDDEV:
-        return deviation(limbs[:SUM_LIMBS], limbs[SUM_LIMBS:], counters[COUNT])
+        return np.nan if what >= STDDEV else (np.inf if plus else -np.inf)
+    if what >= STDDEV:
+        total = limbs[:SUM_LIMBS]
+        x, exponent = difference(total, total, limbs[SUM_LIMBS:], counters[COUNT], True)
+        return spread(x, exponent, counters[COUNT], what)
     sign = normalize(limbs)
     x, exponent = leading(limbs, SUM_BASE)
     return sum_or_mean(sign * x, exponent, counters[COUNT], what)
@@ -299,7 +303,7 @@ def run_merged_moments(
         if emit[i]:
             old[j] = reported[s]
             old_valid[j] = reported_valid[s]
-            new_valid[j] = counters[s, COUNT] > (1 if what == STDDEV else 0)
+            new_valid[j] = counters[s, COUNT] > least_of(what)
             if new_valid[j]:
                 new[j] = _merged_value(counters[s], limbs[s].copy(), what)
             reported[s] = new[j]

@@ -9,7 +9,7 @@ from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, shift_colum
 from eddyline.algebra.plan import AntiJoin, Join, SemiJoin, StreamScan
 from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.physical.expressions import compile_expr, compile_predicate
-from eddyline.runtime.aggregates import make_aggregate
+from eddyline.runtime.aggregates import Wanted, make_aggregate
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.group import AggregateColumn
@@ -74,5 +74,6 @@ def aggregate_column(aggregate: Aggregate) -> AggregateColumn:
     """An aggregate with its argument, which is NULL for rows that its FILTER leaves out."""
     argument = aggregate.value
     type_ = None if argument is None else argument.type
-    state = make_aggregate(aggregate.function, type_, distinct=aggregate.distinct)
+    wanted = Wanted(type_, aggregate.type, aggregate.distinct, aggregate.parameters)
+    state = make_aggregate(aggregate.function, wanted)
     return AggregateColumn(state, None if argument is None else compile_expr(argument))

@@ -29,6 +29,6 @@ def session_grouping(plan: SessionGroups) -> SessionGrouping:
 def _new(plan: SessionGroups) -> list[runtime.Aggregate]:
     types = [None if (v := a.value) is None else v.type for a in plan.aggregates]
     return [
-        runtime.make_aggregate(a.function, type_, distinct=a.distinct)
+        runtime.make_aggregate(a.function, runtime.Wanted(type_, a.type, a.distinct, a.parameters))
         for a, type_ in zip(plan.aggregates, types, strict=True)
     ]

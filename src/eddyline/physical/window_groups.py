@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+import pyarrow as pa
+
 from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, columns_of
 from eddyline.algebra.functions.aggregates import merged_aggregate, partial_aggregate
 from eddyline.algebra.plan import Filter, FinalRows, GroupBy, Plan, Project, Windowed
@@ -94,7 +96,8 @@ def _grouping(group: GroupBy, windowed: Windowed) -> Grouping | None:
     )
 
 
-def _new(aggregates: list[tuple[Aggregate, object]]) -> list[runtime.Aggregate]:
+def _new(aggregates: list[tuple[Aggregate, pa.DataType | None]]) -> list[runtime.Aggregate]:
     return [
-        runtime.make_aggregate(a.function, type_, distinct=a.distinct) for a, type_ in aggregates
+        runtime.make_aggregate(a.function, runtime.Wanted(type_, a.type, a.distinct, a.parameters))
+        for a, type_ in aggregates
     ]

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline.runtime.aggregates.extremes import order_keys
 from eddyline.runtime.stores.keys import group_hashes, is_exact, join_keys, same_values
+from eddyline.runtime.stores.order_keys import order_keys
 
 ORDERED: dict[str, pa.Array] = {
     "bool": pa.array([False, True]),

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline.runtime.aggregates import make_aggregate
+from eddyline.runtime.aggregates import Wanted, make_aggregate
 from eddyline.runtime.state import State
 from eddyline.runtime.stores import session_groups
 from eddyline.runtime.stores.session_groups import SessionGroups
@@ -19,10 +19,10 @@ GAP = 10
 
 def groups(further: bool = False) -> SessionGroups:
     aggregates = [
-        make_aggregate("count", None, distinct=False),
-        make_aggregate("max", pa.int64(), distinct=False),
-        make_aggregate("count", pa.int64(), distinct=True),
-        make_aggregate("avg", pa.int64(), distinct=False),
+        make_aggregate("count", Wanted(None, pa.int64())),
+        make_aggregate("max", Wanted(pa.int64(), pa.int64())),
+        make_aggregate("count", Wanted(pa.int64(), pa.int64(), distinct=True)),
+        make_aggregate("avg", Wanted(pa.float64(), pa.float64())),
     ]
     return SessionGroups([pa.int64()], [pa.int64()] if further else [], GAP, aggregates)
 
@@ -34,7 +34,8 @@ def feed(
     ts, key, value = (np.array([r[i] for r in rows], np.int64) for i in range(3))
     session = store.assign(ts, [pa.array(key)])
     keys = [pa.array(value % 3)] if further else []
-    store.add(session, keys, [None, *[pa.array(value)] * 3])
+    values = pa.array(value)
+    store.add(session, keys, [None, values, values, values.cast(pa.float64())])
     closed, start = store.close(clock)
     columns = [start.tolist(), closed.end.tolist()]
     columns += [c.to_pylist() for c in (*closed.keys, *closed.values)]

@@ -158,9 +158,7 @@ SqlError: line 1, column 42: GROUP BY 2: the select list has columns 1 to 1
 ----------
 SELECT COUNT(price, qty) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: COUNT takes one argument, not 2
-  SELECT COUNT(price, qty) FROM trades [NOW]
-         ^
+no error
 ----------
 SELECT SUM(symbol) FROM trades [NOW]
 =>

@@ -20,7 +20,7 @@ from eddyline.algebra.functions import (  # importing a family registers its fun
     text_patterns,
     tolerant,
 )
-from eddyline.algebra.functions.aggregates import AGGREGATES, is_aggregate_name, resolve_aggregate
+from eddyline.algebra.functions.aggregates import AGGREGATES, base_aggregate
 from eddyline.algebra.functions.coercion import (
     cast,
     common_type,
@@ -29,17 +29,30 @@ from eddyline.algebra.functions.coercion import (
     try_cast,
     unify,
 )
+from eddyline.algebra.functions.composed_aggregates import (
+    AGGREGATE_NAMES,
+    COMPOSED,
+    Request,
+    is_aggregate_name,
+    resolve_aggregate,
+)
 from eddyline.algebra.functions.registry import FUNCTIONS, Function, find, is_reserved, resolve
+from eddyline.algebra.functions.sort_keys import Ordering
 from eddyline.algebra.functions.user_defined import FUNCTION_KINDS, FunctionKind, UserFunction
 
 __all__ = [
     "AGGREGATES",
+    "AGGREGATE_NAMES",
+    "COMPOSED",
     "FUNCTIONS",
     "FUNCTION_KINDS",
     "Function",
     "FunctionKind",
+    "Ordering",
+    "Request",
     "UserFunction",
     "arithmetic",
+    "base_aggregate",
     "cast",
     "common_type",
     "conditionals",

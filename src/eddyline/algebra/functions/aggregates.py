@@ -1,5 +1,6 @@
 """The aggregate functions of GROUP BY: one record each. What they compute is registered by the same
-name in ``runtime/aggregates``.
+name in ``runtime/aggregates``. Those that are expressions over these are in
+``composed_aggregates.py``.
 
 Functions *over parts* are computed where the rows of a group are in several places: one over each
 part of the rows, and one that merges what these gave. SQL does not know them.
@@ -7,20 +8,39 @@ part of the rows, and one that merges what these gave. SQL does not know them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import pyarrow as pa
 import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Aggregate, Expr
-from eddyline.algebra.functions.coercion import cast, is_number, kind
+from eddyline.algebra.functions.aggregate_arguments import (
+    anything,
+    averaged,
+    double,
+    doubles,
+    integers,
+    mean_type,
+    ordered,
+    sum_type,
+    summed,
+)
+from eddyline.algebra.functions.coercion import cast, kind
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.types import WIDE_INTEGER, sql_type
 
-#: An aggregate's name and argument to the argument in the type of the computation.
-ArgumentRule = Callable[[str, Expr], Expr]
+#: An aggregate's name and arguments to the argument in the type of the computation.
+ArgumentRule = Callable[..., Expr]
+
+
+def _same(type_: pa.DataType) -> pa.DataType:
+    return type_
+
+
+def _always(type_: pa.DataType) -> Callable[[pa.DataType], pa.DataType]:
+    return lambda _: type_
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +63,14 @@ class AggregateFunction:
     Attributes:
         name: canonical name, lower case.
         help: one sentence on what it computes.
-        argument: checks and casts the argument.
+        argument: checks and casts the argument, or makes a pair of two.
         over_parts: how it is computed from parts of the rows (with DISTINCT: ``algebra/parts.py``).
         aliases: other names.
-        result: type of the result; None: that of the cast argument.
+        result: type of the result, given that of the cast argument.
         star: whether ``name(*)`` counts rows.
         distinct: what DISTINCT means: it is ``computed``, has no ``effect``, or is ``refused``.
         state_bytes: memory per group, for estimates.
+        values: the names of its arguments.
     """
 
     name: str
@@ -57,97 +78,129 @@ class AggregateFunction:
     argument: ArgumentRule
     over_parts: OverParts
     aliases: tuple[str, ...] = ()
-    result: pa.DataType | None = None
+    result: Callable[[pa.DataType], pa.DataType] = _same
     star: bool = False
     distinct: Literal["computed", "no effect", "refused"] = "refused"
     state_bytes: int = 24
+    values: tuple[str, ...] = ("value",)
 
     @property
     def forms(self) -> tuple[str, ...]:
         """The ways to write it, for documentation."""
         distinct = "[DISTINCT] " if self.distinct == "computed" else ""
-        value = f"{self.name}({distinct}value)"
+        value = f"{self.name}({distinct}{', '.join(self.values)})"
         return (f"{self.name}(*)", value) if self.star else (value,)
 
 
-def _any(name: str, argument: Expr) -> Expr:
-    return argument
+def _spread(name: str, help_: str, *aliases: str) -> AggregateFunction:
+    over_parts = OverParts("partial_stddev", f"merged_{name}")
+    return AggregateFunction(name, help_, double, over_parts, aliases, distinct="computed")
 
 
-def _ordered(name: str, argument: Expr) -> Expr:
-    type_ = argument.type
-    if kind(type_) not in _ORDERED and not pt.is_null(type_):
-        raise SqlError(f"{name} needs ordered values, not {sql_type(type_)}")
-    return argument
+def _of_pairs(name: str, help_: str) -> AggregateFunction:
+    partial = "partial_covar" if name.startswith("covar") else "partial_regr"
+    return AggregateFunction(
+        name,
+        help_,
+        doubles,
+        OverParts(partial, f"merged_{name}"),
+        result=_always(pa.float64()),
+        state_bytes=2448 if partial == "partial_covar" else 4848,
+        values=("y", "x"),
+    )
 
 
-def _double(name: str, argument: Expr) -> Expr:
-    type_ = argument.type
-    if not is_number(type_) and not pt.is_null(type_):
-        raise SqlError(f"{name} needs numbers, not {sql_type(type_)}; CAST the argument")
-    return cast(argument, pa.float64())
+def _bits(name: str, help_: str) -> AggregateFunction:
+    size = 17 if name == "bit_xor" else 529
+    over_parts = OverParts(name, name)
+    return AggregateFunction(name, help_, integers, over_parts, state_bytes=size)
 
 
-def _bigint_or_double(name: str, argument: Expr) -> Expr:
-    if kind(argument.type) == "decimal":
-        raise UnsupportedError("sum of DECIMAL is not supported; CAST to DOUBLE or BIGINT")
-    is_integer = kind(argument.type) == "integer"
-    return cast(argument, pa.int64()) if is_integer else _double(name, argument)
-
-
-_ORDERED: Final = ("integer", "float", "decimal", "string", "date", "timestamp", "bool", "duration")
 _FUNCTIONS: Final = (
     AggregateFunction(
         "count",
-        "Number of rows, of values that are not NULL, or (DISTINCT) of distinct values.",
-        _any,
+        "Number of rows, of values that are not NULL, or (DISTINCT) of distinct values. "
+        "count(DISTINCT a, b) counts distinct pairs without a NULL.",
+        anything,
         OverParts("count", "merged_count"),
-        result=pa.int64(),
+        result=_always(pa.int64()),
         star=True,
         distinct="computed",
     ),
     AggregateFunction(
         "sum",
-        "Sum of the values that are not NULL: BIGINT of integers, DOUBLE of floats.",
-        _bigint_or_double,
+        "Sum of the values that are not NULL: BIGINT of integers, DOUBLE of floats, of "
+        "DECIMAL(p, s) a DECIMAL(p + 10, s) of at most 38 digits, of INTERVAL an INTERVAL.",
+        summed,
         OverParts("partial_sum", "merged_sum"),
+        result=sum_type,
+        distinct="computed",
     ),
     AggregateFunction(
         "try_sum",
-        "The same; NULL where the sum of integers does not fit BIGINT.",
-        _bigint_or_double,
+        "The same; NULL where the sum does not fit its type.",
+        summed,
         OverParts("partial_sum", "merged_try_sum"),
+        result=sum_type,
+        distinct="computed",
     ),
     AggregateFunction(
         "avg",
-        "Mean of the values that are not NULL, a DOUBLE.",
-        _double,
+        "Mean of the values that are not NULL, a DOUBLE; of DECIMAL(p, s) a DECIMAL(p + 4, s + 4) "
+        "of at most 38 digits, of INTERVAL an INTERVAL, rounded to the nearest.",
+        averaged,
         OverParts("partial_sum", "merged_avg"),
-        ("mean", "try_avg"),
+        ("mean",),
+        result=mean_type,
+        distinct="computed",
+    ),
+    AggregateFunction(
+        "try_avg",
+        "The same; NULL where the mean does not fit its type.",
+        averaged,
+        OverParts("partial_sum", "merged_try_avg"),
+        result=mean_type,
+        distinct="computed",
     ),
     AggregateFunction(
         "min",
         "Smallest value that is not NULL.",
-        _ordered,
+        ordered,
         OverParts("min", "min"),
         distinct="no effect",
     ),
     AggregateFunction(
         "max",
         "Largest value that is not NULL.",
-        _ordered,
+        ordered,
         OverParts("max", "max"),
         distinct="no effect",
     ),
-    AggregateFunction(
+    _spread(
         "stddev",
         "Sample standard deviation, a DOUBLE; NULL for fewer than two values.",
-        _double,
-        OverParts("partial_stddev", "merged_stddev"),
-        ("stddev_samp", "std"),
+        *("stddev_samp", "std"),
     ),
+    _spread("stddev_pop", "Standard deviation of the values, a DOUBLE.", "stdevp"),
+    _spread(
+        "variance",
+        "Sample variance, a DOUBLE; NULL for fewer than two values.",
+        *("var_samp", "var"),
+    ),
+    _spread("var_pop", "Variance of the values, a DOUBLE.", "varp"),
+    _of_pairs("covar_samp", "Sample covariance of the pairs without a NULL."),
+    _of_pairs("covar_pop", "Covariance of the pairs without a NULL."),
+    _of_pairs("corr", "Correlation of the pairs; NULL if y or x are all equal."),
+    _of_pairs("regr_slope", "Slope of the line through the pairs by least squares."),
+    _of_pairs("regr_intercept", "Where that line meets x = 0."),
+    _of_pairs("regr_r2", "The square of the correlation; 1 if y are all equal, NULL if x are."),
+    _of_pairs("regr_sxy", "Sum of the products of y and x, each minus its mean."),
+    _bits("bit_and", "The bits that all integers have."),
+    _bits("bit_or", "The bits that an integer has."),
+    _bits("bit_xor", "The bits that an odd number of integers has."),
 )
 
+_SUMS: Final = ("sum", "try_sum", "avg", "try_avg")
 #: The aggregate functions by canonical name.
 AGGREGATES: Final = {f.name: f for f in _FUNCTIONS}
 #: Functions over parts that are no aggregate functions of SQL, with the memory that they need per
@@ -155,54 +208,75 @@ AGGREGATES: Final = {f.name: f for f in _FUNCTIONS}
 FUNCTIONS_OVER_PARTS: Final = {
     "partial_sum": 980,
     "partial_stddev": 2788,
+    "partial_covar": 3700,
+    "partial_regr": 7300,
     "merged_count": 16,
-    "merged_sum": 660,
-    "merged_try_sum": 660,
-    "merged_avg": 660,
-    "merged_stddev": 1840,
+    **dict.fromkeys(("merged_sum", "merged_try_sum", "merged_avg", "merged_try_avg"), 660),
+    **{
+        f.over_parts.merged: 1840 if f.over_parts.partial == "partial_stddev" else f.state_bytes
+        for f in _FUNCTIONS
+        if f.over_parts.partial in ("partial_stddev", "partial_covar", "partial_regr")
+    },
 }
 _BY_NAME: Final = {name: f for f in _FUNCTIONS for name in (f.name, *f.aliases)}
 
 
-def is_aggregate_name(name: str) -> bool:
-    """Whether a name, in any case, is one of an aggregate function."""
+def is_base_aggregate(name: str) -> bool:
+    """Whether a name, in any case, is one of a function of this module."""
     return name.lower() in _BY_NAME
 
 
-def resolve_aggregate(
-    name: str, argument: Expr | None, distinct: bool = False, where: Expr | None = None
+def condition_of(where: Expr) -> Expr:
+    """The condition of a FILTER.
+
+    Raises:
+        SqlError: it is none.
+    """
+    if kind(where.type) not in ("bool", "null"):
+        raise SqlError(f"FILTER (WHERE ...) must be a condition, not {sql_type(where.type)}")
+    return cast(where, pa.bool_())
+
+
+def base_aggregate(
+    name: str,
+    arguments: Sequence[Expr] | None,
+    distinct: bool = False,
+    where: Expr | None = None,
 ) -> Aggregate:
     """The typed aggregate; its argument is cast to the type of the computation.
 
     Args:
         name: an aggregate's name, in any case.
-        argument: the aggregated expression; None for COUNT(*).
+        arguments: the aggregated expressions; None for COUNT(*).
         distinct: whether equal values count once.
         where: the FILTER (WHERE ...) condition.
 
     Raises:
-        SqlError: the name is unknown, or the argument does not fit; without a position.
+        SqlError: the name is unknown, or the arguments do not fit; without a position.
         UnsupportedError: DISTINCT where it is not supported.
     """
     function = _BY_NAME.get(name.lower())
     if function is None:
         raise SqlError(f"there is no aggregate {name}; {did_you_mean(name.lower(), AGGREGATES)}")
-    if where is not None:
-        if kind(where.type) not in ("bool", "null"):
-            raise SqlError(f"FILTER (WHERE ...) must be a condition, not {sql_type(where.type)}")
-        where = cast(where, pa.bool_())
+    where = None if where is None else condition_of(where)
     name = function.name
-    if argument is None:
+    if arguments is None:
         if not function.star or distinct:
             raise SqlError(
                 f"{name}(*) is not an aggregate; only {_those('star')}(*) takes the star"
             )
         return Aggregate(name, None, pa.int64(), where=where)
     if distinct and function.distinct == "refused":
-        only = f"{_those('distinct')}(DISTINCT ...)"
-        raise UnsupportedError(f"{name}(DISTINCT ...) is not supported; only {only} is")
-    argument = function.argument(name, argument)
-    type_ = argument.type if function.result is None else function.result
+        only = ", ".join(f"{n}(DISTINCT x)" for n in _those("distinct").split(", "))
+        raise UnsupportedError(f"{name}(DISTINCT ...) is not supported; these are: {only}")
+    if len(arguments) != len(function.values):
+        given, forms = len(arguments), " or ".join(function.forms)
+        wanted = {1: "one argument", 2: "two arguments"}[len(function.values)]
+        raise SqlError(f"{name} takes {wanted}, not {given}: {forms}")
+    argument = function.argument(name, *arguments)
+    if name == "try_avg" and pt.is_floating(argument.type):  # a mean of floats always fits
+        name = "avg"
+    type_ = function.result(argument.type)
     return Aggregate(name, argument, type_, distinct and function.distinct == "computed", where)
 
 
@@ -215,7 +289,7 @@ def partial_aggregate(aggregate: Aggregate, value: Expr | None) -> Aggregate:
     """
     function = AGGREGATES[aggregate.function].over_parts.partial
     type_ = aggregate.type
-    if function in ("partial_sum", "partial_stddev"):
+    if function.startswith("partial_"):
         assert value is not None, "sums have one"
         type_ = WIDE_INTEGER if pt.is_integer(value.type) else pa.binary()
     return Aggregate(function, value, type_)
@@ -230,7 +304,18 @@ def merged_aggregate(aggregate: Aggregate, part: Expr) -> Aggregate:
     """
     if aggregate.distinct:
         return Aggregate(aggregate.function, part, aggregate.type, distinct=True)
-    return Aggregate(AGGREGATES[aggregate.function].over_parts.merged, part, aggregate.type)
+    merged = AGGREGATES[aggregate.function].over_parts.merged
+    return Aggregate(merged, part, aggregate.type, parameters=_of_merged(aggregate))
+
+
+def _of_merged(aggregate: Aggregate) -> tuple[Any, ...]:
+    """Constants of the merger: of sums of decimals the scale of the values."""
+    value, type_ = aggregate.argument, aggregate.type
+    if aggregate.function not in _SUMS or value is None or pt.is_floating(type_):
+        return ()
+    if not (pt.is_decimal(type_) or pt.is_duration(type_)):
+        return ()
+    return (value.type.scale if pt.is_decimal(type_) else 0,)
 
 
 def state_bytes(function: str) -> int:

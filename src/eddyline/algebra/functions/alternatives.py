@@ -33,9 +33,9 @@ _ELEMENTS: Final = (
     "there are no functions over the elements of lists: UNNEST(list) AS t (x) in FROM makes rows"
 )
 _JSON: Final = "write json_value(text, '$.field') or text ->> 'field'"
-_LAST: Final = (
-    "rows of a group have no order: for the last row of each key read FROM s [PARTITION BY k "
-    "ROWS 1], without GROUP BY"
+_QUANTILES: Final = (
+    "there are no percentiles: COUNT(*) with GROUP BY a bucket, as in floor(x / 10), gives a "
+    "histogram"
 )
 _BITS: Final = "there are no operators and functions on bits"
 _CODE: Final = "define it in Python: Engine.function or Session.function"
@@ -47,18 +47,17 @@ _ADVICE: Final[dict[str, str]] = {
     "hop hop_start hop_end hop_rowtime cumulate sliding hopping": _HOPPING,
     "session session_start session_end session_window": _SESSION,
     "lag lead row_number rank dense_rank percent_rank cume_dist ntile nth_value": _OVER,
-    "first last first_value last_value arg_min arg_max earliest latest latest_by_offset": _LAST,
-    "min_by max_by earliest_by_offset": _LAST,
-    "any_value arbitrary": "write min(x) or max(x), which are the same in each run",
-    "count_if countif": "write COUNT(*) FILTER (WHERE condition)",
-    "sum_if sumif avg_if avgif": "write SUM(x) FILTER (WHERE condition)",
-    "bool_and every all_match": "write MIN(condition)",
-    "bool_or some any any_match": "write MAX(condition)",
-    "approx_count_distinct approx_distinct count_distinct": "write COUNT(DISTINCT x)",
-    "var variance var_samp": "it is the square of stddev(x)",
-    "median percentile percentile_approx approx_percentile percentile_cont percentile_disc": "",
-    "quantile approx_quantiles mode skewness kurtosis corr covar_pop covar_samp var_pop": "",
-    "stddev_pop regr_slope regr_intercept regr_r2 product entropy grouping grouping_id": "",
+    "latest_by_offset": "write last(value)",
+    "earliest_by_offset": "write first(value)",
+    "all_match": "write bool_and(condition)",
+    "any_match": "write bool_or(condition)",
+    "median percentile percentile_approx approx_percentile percentile_cont percentile_disc": (
+        _QUANTILES
+    ),
+    "quantile approx_quantiles": _QUANTILES,
+    "mode": "write a query with COUNT(*) GROUP BY the value, and max_by(value, n) over it",
+    "skewness kurtosis product entropy": "",
+    "grouping grouping_id": "write a query for each grouping, and UNION ALL",
     "array_agg collect_list collect_set string_agg listagg group_concat json_agg": _LISTS,
     "json_arrayagg json_objectagg map_agg histogram": _LISTS,
     "explode explode_outer unnest inline inline_outer flatten stack": _UNNEST,
@@ -91,7 +90,7 @@ _ADVICE: Final[dict[str, str]] = {
     "monotonically_increasing_id spark_partition_id input_file_name": (
         "rows are not numbered: add a column with a number in the source"
     ),
-    "bit_and bit_or bit_xor bit_count shiftleft shiftright getbit": _BITS,
+    "bit_count shiftleft shiftright getbit": _BITS,
     "md5 sha sha1 sha2 hash xxhash64 crc32": _CODE,
 }
 

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from eddyline.algebra.functions import AGGREGATES, FUNCTIONS, Function
+from eddyline.algebra.functions import AGGREGATES, COMPOSED, FUNCTIONS, Function
+from eddyline.algebra.functions.aggregates import AggregateFunction
+from eddyline.algebra.functions.composed_aggregates import Composed
 
 _INTRODUCTION: Final = """\
 # SQL functions
@@ -82,10 +84,17 @@ def _order(function: Function) -> tuple[int, str]:
 
 
 def _aggregates() -> Iterator[str]:
-    yield "## Aggregates\n\n| write | result |\n|---|---|"
+    yield "## Aggregates\n\n| write | other names | result |\n|---|---|---|"
     for function in AGGREGATES.values():
         forms = ", ".join(f"`{form}`" for form in function.forms)
-        yield f"| {forms} | {function.help} |"
+        yield f"| {forms} | {_other(function)} | {function.help} |"
+    for composed in dict.fromkeys(COMPOSED.values()):
+        forms = ", ".join(f"`{form}`" for form in composed.forms)
+        yield f"| {forms} | {_other(composed)} | {_escaped(composed.help)} |"
+
+
+def _other(function: AggregateFunction | Composed) -> str:
+    return ", ".join(f"`{name}`" for name in function.aliases)
 
 
 def _escaped(text: str) -> str:

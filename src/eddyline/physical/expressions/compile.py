@@ -29,6 +29,7 @@ from eddyline.physical.expressions.lazy import LAZY, Node, optimistic
 from eddyline.physical.expressions.logic import LOGIC_KERNELS
 from eddyline.physical.expressions.nested import NESTED_KERNELS
 from eddyline.physical.expressions.numeric import NUMERIC_KERNELS
+from eddyline.physical.expressions.sort_keys import SORT_KEY_KERNELS
 from eddyline.physical.expressions.text import TEXT_KERNELS
 from eddyline.physical.expressions.user_defined import make_user_kernel
 from eddyline.runtime.batch import Part
@@ -42,6 +43,7 @@ KERNELS: dict[str, Maker] = {
     **DATE_KERNELS,
     **TOLERANT_KERNELS,
     **NESTED_KERNELS,
+    **SORT_KEY_KERNELS,
     **JSON_KERNELS,
 }
 

@@ -11,18 +11,20 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-import pyarrow as pa
-
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.runtime.aggregates.base import FACTORIES, Aggregate, Reported
+from eddyline.runtime.aggregates.base import FACTORIES, Aggregate, Reported, Wanted
 from eddyline.runtime.aggregates.counts import Count
+from eddyline.runtime.aggregates.distinct import OfDistinct
 
-__all__ = ["FACTORIES", "Aggregate", "Count", "Reported", "SignedRows", "make_aggregate"]
+__all__ = ["FACTORIES", "Aggregate", "Count", "Reported", "SignedRows", "Wanted", "make_aggregate"]
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
 
-def make_aggregate(function: str, argument: pa.DataType | None, *, distinct: bool) -> Aggregate:
+def make_aggregate(function: str, wanted: Wanted) -> Aggregate:
     """The state of an aggregate function of the algebra over values of a type."""
-    return FACTORIES[function](argument, distinct)
+    made = FACTORIES[function](wanted)
+    if wanted.distinct and function != "count" and wanted.argument is not None:
+        return OfDistinct(made, wanted.argument)
+    return made

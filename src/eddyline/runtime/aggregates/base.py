@@ -64,8 +64,22 @@ class Aggregate(Protocol):
         """Take over what ``state`` returned."""
 
 
-#: The type of the argument (None: whole rows), and whether DISTINCT values count.
-Factory: TypeAlias = Callable[[pa.DataType | None, bool], Aggregate]
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an aggregate function is to compute.
+
+    Attributes:
+        argument: the type of the values; None: whole rows. result: the type of the aggregate.
+        distinct: whether equal values count once. parameters: constants of the function.
+    """
+
+    argument: pa.DataType | None
+    result: pa.DataType
+    distinct: bool = False
+    parameters: tuple[Any, ...] = ()
+
+
+Factory: TypeAlias = Callable[[Wanted], Aggregate]
 #: What computes each aggregate function, by its name in ``algebra/functions/aggregates.py``.
 FACTORIES: Final[dict[str, Factory]] = {}
 

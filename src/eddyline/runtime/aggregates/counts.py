@@ -10,7 +10,14 @@ import pyarrow as pa
 
 from eddyline.kernels import aggregates as kernels
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.runtime.aggregates.base import Aggregate, Reported, SlotArrays, computes, valid_lane
+from eddyline.runtime.aggregates.base import (
+    Aggregate,
+    Reported,
+    SlotArrays,
+    Wanted,
+    computes,
+    valid_lane,
+)
 from eddyline.runtime.aggregates.nodes import Nodes
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
@@ -83,5 +90,5 @@ class CountDistinct(SlotArrays):
 
 
 @computes("count")
-def _count(argument: pa.DataType | None, distinct: bool) -> Aggregate:
-    return CountDistinct(argument) if distinct and argument is not None else Count()
+def _count(of: Wanted) -> Aggregate:
+    return CountDistinct(of.argument) if of.distinct and of.argument is not None else Count()

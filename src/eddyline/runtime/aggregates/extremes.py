@@ -9,17 +9,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eddyline.errors import UnsupportedError
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.heaps import NO_NODE, run_extreme
-from eddyline.kernels.text import text_prefixes
-from eddyline.runtime.aggregates.base import Aggregate, Reported, SlotArrays, computes, numbers
+from eddyline.runtime.aggregates.base import (
+    Aggregate,
+    Reported,
+    SlotArrays,
+    Wanted,
+    computes,
+)
 from eddyline.runtime.aggregates.nodes import Nodes
 from eddyline.runtime.state import State, nested
-from eddyline.runtime.stores.columns import Array, raw_values, text_buffers
+from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keytable import KeyTexts
+from eddyline.runtime.stores.order_keys import order_keys
 from eddyline.runtime.stores.slot_arrays import SlotArray
-from eddyline.types import sql_type
 
 _NO_TEXTS = KeyTexts(np.zeros(0, np.int64), 0, np.zeros(0, np.int64), 0, np.zeros(0, np.uint8))
 
@@ -45,11 +49,6 @@ class Extreme(SlotArrays):
     reported: Array
 
     def __init__(self, type_: pa.DataType, *, largest: bool) -> None:
-        if pa.types.is_decimal(type_) and type_.precision > 18:
-            raise UnsupportedError(
-                f"{'MAX' if largest else 'MIN'} of {sql_type(type_)} is not supported: "
-                "CAST it to a DECIMAL of at most 18 digits, or to DOUBLE"
-            )
         super().__init__(
             root=SlotArray(np.int64, fill=NO_NODE), reported=SlotArray(np.int64, fill=NO_NODE)
         )
@@ -112,35 +111,13 @@ class Extreme(SlotArrays):
         self._heap.restore(nested(state, "heap"))
 
 
-def order_keys(values: pa.Array) -> Array:
-    """int64[n] that compare as the values do; of texts the first eight bytes, the rest may tie."""
-    type_ = values.type
-    if pa.types.is_floating(type_):
-        bits = numbers(values, np.float64).copy()
-        bits[bits == 0.0] = 0.0
-        bits[np.isnan(bits)] = np.nan  # one NaN, above everything, as in Spark
-        as_int = bits.view(np.int64)
-        return np.where(as_int < 0, as_int ^ np.int64(0x7FFFFFFFFFFFFFFF), as_int)
-    if pa.types.is_string(type_) or pa.types.is_binary(type_):
-        return text_prefixes(*text_buffers(values))
-    if pa.types.is_decimal(type_):  # of at most 18 digits: the low half of the 16 bytes
-        return raw_values(values, np.dtype("2i8"))[:, 0].copy()
-    if pa.types.is_date32(type_):
-        values = values.cast(pa.int32())
-    elif pa.types.is_timestamp(type_) or pa.types.is_duration(type_):
-        values = values.cast(pa.int64())
-    elif pa.types.is_boolean(type_):
-        values = values.cast(pa.int8())
-    return numbers(values, np.int64)
-
-
 @computes("min")
-def _min(argument: pa.DataType | None, distinct: bool) -> Aggregate:
-    assert argument is not None
-    return Extreme(argument, largest=False)
+def _min(of: Wanted) -> Aggregate:
+    assert of.argument is not None
+    return Extreme(of.argument, largest=False)
 
 
 @computes("max")
-def _max(argument: pa.DataType | None, distinct: bool) -> Aggregate:
-    assert argument is not None
-    return Extreme(argument, largest=True)
+def _max(of: Wanted) -> Aggregate:
+    assert of.argument is not None
+    return Extreme(of.argument, largest=True)

@@ -7,6 +7,7 @@ are themselves, and MIN and MAX are their own mergers.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,15 @@ from eddyline.runtime.aggregates.base import (
     Aggregate,
     Reported,
     SlotArrays,
+    Wanted,
     computes,
     number_array,
     numbers,
     numbers_reported,
     valid_lane,
 )
-from eddyline.runtime.aggregates.sums import SumInt
+from eddyline.runtime.aggregates.sums import SPREADS, SumInt
+from eddyline.runtime.aggregates.wide_sums import MergedWideSum, PartialWideSum, is_wide
 from eddyline.runtime.stores.columns import Array, bitmap, raw_values
 from eddyline.runtime.stores.slot_arrays import SlotArray
 from eddyline.types import WIDE_INTEGER
@@ -161,10 +164,10 @@ class PartialMoments(SlotArrays):
         new, new_starts, old, old_starts, changed = partial_sums.run_partial_moments(
             rows, lanes[0], lanes[1], self.counters, self.limbs, self.words, self.length
         )
-        return Reported(_binary(new, new_starts), _binary(old, old_starts), changed)
+        return Reported(binary_words(new, new_starts), binary_words(old, old_starts), changed)
 
     def current(self, slots: Array) -> pa.Array:
-        return _binary(*partial_sums.gathered_words(self.words, self.length, slots))
+        return binary_words(*partial_sums.gathered_words(self.words, self.length, slots))
 
 
 class MergedMoments(SlotArrays):
@@ -192,12 +195,8 @@ class MergedMoments(SlotArrays):
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         assert values is not None
-        _, offsets, data = values.buffers()
-        ends = np.frombuffer(offsets, np.int32)[values.offset :][: len(values) + 1] // 4
-        words = b"" if data is None else data
-        self._words = np.frombuffer(words, np.int32, len(words) // 4).copy()
-        start, end = ends[:-1].astype(np.int64), ends[1:].astype(np.int64)
-        return [start, np.where(valid_lane(values), end, start)]
+        self._words, *lanes = word_lanes(values)
+        return lanes
 
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         new, new_valid, old, old_valid = partial_sums.run_merged_moments(
@@ -229,7 +228,17 @@ def _wide(sums: Array, valid: Array) -> pa.Array:
     return pa.Array.from_buffers(WIDE_INTEGER, valid.size, [bitmap(valid), values])
 
 
-def _binary(words: Array, starts: Array) -> pa.Array:
+def word_lanes(values: pa.Array) -> list[Array]:
+    """The words of parts one after the other, and where those of each begin and end."""
+    _, offsets, data = values.buffers()
+    ends = np.frombuffer(offsets, np.int32)[values.offset :][: len(values) + 1] // 4
+    given = b"" if data is None else data
+    words = np.frombuffer(given, np.int32, len(given) // 4).copy()
+    start, end = ends[:-1].astype(np.int64), ends[1:].astype(np.int64)
+    return [words, start, np.where(valid_lane(values), end, start)]
+
+
+def binary_words(words: Array, starts: Array) -> pa.Array:
     """The words of parts as binaries; NULL where there are none."""
     offsets = pa.py_buffer((4 * starts).astype(np.int32))
     valid = bitmap(starts[1:] > starts[:-1])
@@ -239,36 +248,50 @@ def _binary(words: Array, starts: Array) -> pa.Array:
 
 
 @computes("partial_sum")
-def _partial_sum(argument: pa.DataType | None, distinct: bool) -> Aggregate:
-    return PartialSumInt() if pa.types.is_integer(argument) else PartialMoments(moments.SUM)
+def _partial_sum(of: Wanted) -> Aggregate:
+    if is_wide(of.argument):
+        return PartialWideSum(of.argument)
+    return PartialSumInt() if pa.types.is_integer(of.argument) else PartialMoments(moments.SUM)
 
 
 @computes("partial_stddev")
-def _partial_stddev(argument: pa.DataType | None, distinct: bool) -> Aggregate:
+def _partial_stddev(of: Wanted) -> Aggregate:
     return PartialMoments(moments.STDDEV)
 
 
 @computes("merged_count")
-def _merged_count(argument: pa.DataType | None, distinct: bool) -> Aggregate:
+def _merged_count(of: Wanted) -> Aggregate:
     return MergedCount()
 
 
 @computes("merged_sum")
-def _merged_sum(argument: pa.DataType | None, distinct: bool) -> Aggregate:
-    return MergedSumInt() if pa.types.is_decimal(argument) else MergedMoments(moments.SUM)
+def _merged_sum(of: Wanted) -> Aggregate:
+    if is_wide(of.result):
+        return MergedWideSum(of, mean=False)
+    return MergedSumInt() if pa.types.is_decimal(of.argument) else MergedMoments(moments.SUM)
 
 
 @computes("merged_try_sum")
-def _merged_try_sum(argument: pa.DataType | None, distinct: bool) -> Aggregate:
-    is_wide = pa.types.is_decimal(argument)
-    return MergedSumInt(tolerant=True) if is_wide else MergedMoments(moments.SUM)
+def _merged_try_sum(of: Wanted) -> Aggregate:
+    if is_wide(of.result):
+        return MergedWideSum(of, mean=False, tolerant=True)
+    whole = pa.types.is_decimal(of.argument)
+    return MergedSumInt(tolerant=True) if whole else MergedMoments(moments.SUM)
+
+
+@computes("merged_try_avg")
+def _merged_try_avg(of: Wanted) -> Aggregate:
+    return MergedWideSum(of, mean=True, tolerant=True)
 
 
 @computes("merged_avg")
-def _merged_avg(argument: pa.DataType | None, distinct: bool) -> Aggregate:
-    return MergedMoments(moments.AVG)
+def _merged_avg(of: Wanted) -> Aggregate:
+    return MergedWideSum(of, mean=True) if is_wide(of.result) else MergedMoments(moments.AVG)
 
 
-@computes("merged_stddev")
-def _merged_stddev(argument: pa.DataType | None, distinct: bool) -> Aggregate:
-    return MergedMoments(moments.STDDEV)
+def _merged_spread(what: int, of: Wanted) -> Aggregate:
+    return MergedMoments(what)
+
+
+for _name, _what in SPREADS.items():
+    computes(f"merged_{_name}")(partial(_merged_spread, _what))

@@ -1,10 +1,11 @@
-"""SUM, AVG and STDDEV."""
+"""SUM, AVG, deviations and variances."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -16,15 +17,25 @@ from eddyline.runtime.aggregates.base import (
     Aggregate,
     Reported,
     SlotArrays,
+    Wanted,
     computes,
     number_array,
     numbers,
     numbers_reported,
     valid_lane,
 )
+from eddyline.runtime.aggregates.wide_sums import WideSum, is_wide
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import SlotArray
+
+#: Deviations and variances.
+SPREADS: Final = {
+    "stddev": moments.STDDEV,
+    "stddev_pop": moments.STDDEV_POP,
+    "variance": moments.VAR_SAMP,
+    "var_pop": moments.VAR_POP,
+}
 
 
 class SumInt(SlotArrays):
@@ -80,7 +91,7 @@ class SumInt(SlotArrays):
 
 
 class Moments(SlotArrays):
-    """SUM of floats, AVG, STDDEV (of the sample)."""
+    """SUM of floats, AVG, deviations and variances."""
 
     dtypes: Sequence[Any] = (np.bool_, np.float64)
     counters: Array
@@ -152,20 +163,32 @@ class Moments(SlotArrays):
 
 
 @computes("sum")
-def _sum(argument: pa.DataType | None, distinct: bool) -> Aggregate:
-    return SumInt() if pa.types.is_integer(argument) else Moments(moments.SUM)
+def _sum(of: Wanted) -> Aggregate:
+    if is_wide(of.argument):
+        return WideSum(of, mean=False)
+    return SumInt() if pa.types.is_integer(of.argument) else Moments(moments.SUM)
 
 
 @computes("try_sum")
-def _try_sum(argument: pa.DataType | None, distinct: bool) -> Aggregate:
-    return SumInt(tolerant=True) if pa.types.is_integer(argument) else Moments(moments.SUM)
+def _try_sum(of: Wanted) -> Aggregate:
+    if is_wide(of.argument):
+        return WideSum(of, mean=False, tolerant=True)
+    return SumInt(tolerant=True) if pa.types.is_integer(of.argument) else Moments(moments.SUM)
 
 
 @computes("avg")
-def _avg(argument: pa.DataType | None, distinct: bool) -> Aggregate:
-    return Moments(moments.AVG)
+def _avg(of: Wanted) -> Aggregate:
+    return WideSum(of, mean=True) if is_wide(of.argument) else Moments(moments.AVG)
 
 
-@computes("stddev")
-def _stddev(argument: pa.DataType | None, distinct: bool) -> Aggregate:
-    return Moments(moments.STDDEV)
+@computes("try_avg")
+def _try_avg(of: Wanted) -> Aggregate:
+    return WideSum(of, mean=True, tolerant=True)
+
+
+def _spread(what: int, of: Wanted) -> Aggregate:
+    return Moments(what)
+
+
+for _name, _what in SPREADS.items():
+    computes(_name)(partial(_spread, _what))

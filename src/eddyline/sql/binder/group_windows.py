@@ -26,12 +26,12 @@ from eddyline.algebra.reads import nodes, streams_read
 from eddyline.algebra.time_windows import TimeWindows
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context
-from eddyline.sql.binder.event_times import check_event_time
 from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.grouping import chosen
 from eddyline.sql.binder.literals import interval
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope, WindowKeys
+from eddyline.sql.binder.time_columns import check_event_time
 from eddyline.sql.binder.time_windows import in_sessions, in_windows, with_range
 from eddyline.sql.durations import parse_duration
 from eddyline.sql.group_window_syntax import group_call

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, rewrite
+from eddyline.algebra.expressions import Aggregate, AggregateCall, ColumnRef, Expr, rewrite
 from eddyline.algebra.plan import GroupBy, Plan
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import Context
-from eddyline.sql.binder.scalars import AggregateCall, Scalars, has_aggregate
+from eddyline.sql.binder.scalars import Scalars, has_aggregate
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.numbers import shortened, whole_number
 

@@ -6,7 +6,6 @@ from typing import Final
 
 from sqlglot import exp
 
-from eddyline.algebra.functions.aggregates import AGGREGATES
 from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.sql.numbers import shortened
 
@@ -25,9 +24,12 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Cube: ("GROUP BY CUBE", _KEYS),
     exp.Rollup: ("GROUP BY ROLLUP", _KEYS),
     exp.Window: ("OVER", "put a window on the stream and use GROUP BY"),
-    exp.WithinGroup: ("WITHIN GROUP", f"aggregates are {', '.join(AGGREGATES)}"),
+    exp.WithinGroup: ("WITHIN GROUP", "docs/sql-functions.md lists the aggregates"),
     exp.Star: ("* inside an expression", "name the columns"),
-    exp.Distinct: ("DISTINCT inside a function", "only COUNT(DISTINCT x) is supported"),
+    exp.Distinct: (
+        "DISTINCT inside a function",
+        "aggregates take it: COUNT(DISTINCT x), SUM(DISTINCT x)",
+    ),
     exp.Dot: ("this behind a point", "write the name of a field"),
     exp.Slice: ("a part of a list", "write one position, as in list[0]"),
     exp.Struct: ("STRUCT(...)", "write named_struct('name', value, ...)"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final
 
@@ -11,9 +10,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from eddyline.algebra import functions
-from eddyline.algebra.expressions import Aggregate, Expr, Literal, columns_of
+from eddyline.algebra.expressions import Expr, Literal, columns_of
 from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
+from eddyline.sql.binder.aggregate_calls import read_call
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.literals import constant, interval
 from eddyline.sql.binder.refused import IN_WHERE, refusal_of
@@ -44,16 +44,6 @@ _BINARY: Final[dict[type[exp.Expr], str]] = {
     exp.ILike: "ilike",
     exp.RegexpLike: "rlike",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class AggregateCall(Expr):
-    """An aggregate inside an expression, until GROUP BY assigns it a column."""
-
-    aggregate: Aggregate
-
-    def __str__(self) -> str:
-        return str(self.aggregate)
 
 
 class Scalars:
@@ -290,35 +280,47 @@ class Scalars:
         return first if first.name.lower() in functions.datetimes.TRUNC_UNITS else None
 
     def _filtered(self, node: exp.Expr) -> Expr:
-        if not is_aggregate(node.this):
+        inner = node.this
+        while isinstance(inner, (exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
+            inner = inner.this
+        if not is_aggregate(inner):
             raise self._context.error(
                 node, f"FILTER is allowed behind aggregates only, not behind {node.this.name}"
             )
         return self._aggregate(node.this, node.expression.this)
 
+    def _clauses_of_aggregate(self, node: exp.Expr) -> Expr:
+        """WITHIN GROUP, IGNORE NULLS or RESPECT NULLS behind a call."""
+        call = read_call(node).call
+        if not is_aggregate(call):
+            if isinstance(call, exp.Anonymous):
+                functions.find(call.name, self._context.catalog.functions)  # says what is there
+            raise self._refusal(node)
+        return self._aggregate(node, None)
+
     def _aggregate(self, node: exp.Expr, where: exp.Expr | None) -> Expr:
-        name = node.name
+        call = read_call(node)
+        name = call.call.name
         if self._clause is not None:
             raise self._context.error(node, f"aggregate {name} is not allowed in {self._clause}")
-        argument, distinct = self._aggregate_argument(node)
         inner = Scalars(self._scope, self._context, clause="an aggregate")
-        aggregate = functions.resolve_aggregate(
+        arguments = None if call.is_star else inner._all(call.arguments)
+        request = functions.Request(
             name,
-            None if isinstance(argument, exp.Star) else inner.bind(argument),
-            distinct,
+            arguments,
+            call.distinct,
             None if where is None else inner.condition(where),
+            tuple(inner._ordering(o) for o in call.order),
+            call.within,
+            call.ignore_nulls,
+            self._scope.time,
         )
-        return AggregateCall(aggregate.type, aggregate)
+        return functions.resolve_aggregate(request)
 
-    def _aggregate_argument(self, node: exp.Expr) -> tuple[exp.Expr, bool]:
-        arguments = node.expressions
-        distinct = len(arguments) == 1 and isinstance(arguments[0], exp.Distinct)
-        if distinct:
-            self._context.require_only(arguments[0], "expressions")
-            arguments = arguments[0].expressions
-        if len(arguments) != 1:
-            raise self._context.error(node, f"{node.name} takes one argument, not {len(arguments)}")
-        return arguments[0], distinct
+    def _ordering(self, node: exp.Expr) -> functions.Ordering:
+        self._context.require_only(node, "this", "desc", "nulls_first")
+        descending, nulls_first = bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
+        return functions.Ordering(self.bind(node.this), descending, nulls_first)
 
 
 def is_aggregate(node: exp.Expr) -> bool:
@@ -354,6 +356,9 @@ _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.Extract: Scalars._extract,
     exp.Anonymous: Scalars._call,
     exp.Filter: Scalars._filtered,
+    exp.WithinGroup: Scalars._clauses_of_aggregate,
+    exp.IgnoreNulls: Scalars._clauses_of_aggregate,
+    exp.RespectNulls: Scalars._clauses_of_aggregate,
     exp.Dot: Scalars._field,
     exp.Bracket: Scalars._element,
     exp.Array: lambda self, node: functions.resolve("array", self._all(node.expressions)),

@@ -65,6 +65,7 @@ class Scope:
         hidden: ordinals of the columns that USING merged into a column further left.
         merged: by ordinal, the expression of a column that USING of an outer join merged.
         outer: in a sub-query, the scope of the enclosing SELECT, for names that no item has.
+        time: the event time of the rows, if it is known.
         named: whether columns are shown with their item's name even if there is one item only.
         window: that of GROUP BY, whose columns are the last.
     """
@@ -74,6 +75,7 @@ class Scope:
     merged: Mapping[int, Expr] = field(default_factory=dict)
     outer: Scope | None = None
     named: bool = False
+    time: Expr | None = None
     window: WindowKeys | None = None
 
     @property

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from eddyline.algebra.plan import Distinct, Filter, Plan, Project
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream, require_windows
+from eddyline.sql.binder.event_times import event_time
 from eddyline.sql.binder.existence import split_where, with_existences
 from eddyline.sql.binder.from_clause import FromClause, bind_from
 from eddyline.sql.binder.group_windows import find_group_window
@@ -61,7 +64,8 @@ def _grouped(
     """The groups, and the streams below that have no window."""
     known = aliases(select.expressions)
     projections = [unaliased(e) for e in select.expressions]
-    group, scope, streams = select.args.get("group"), source.scope, source.open_streams
+    group, streams = select.args.get("group"), source.open_streams
+    scope = replace(source.scope, time=event_time(source, context))
     window = find_group_window(group, projections, known, scope, context)
     if window is not None:
         scope, streams = window.scope, ()

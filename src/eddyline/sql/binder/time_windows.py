@@ -16,7 +16,7 @@ from eddyline.algebra.time_windows import TimeWindows
 from eddyline.algebra.windows import Range, Unbounded
 from eddyline.errors import UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream
-from eddyline.sql.binder.event_times import check_event_time, event_time
+from eddyline.sql.binder.time_columns import check_event_time, time_column
 from eddyline.sql.time_window_syntax import FixedWindow, SessionWindow
 
 
@@ -139,7 +139,7 @@ def _check_time(column: exp.Expr, plan: Plan, name: str, context: Context) -> No
         return
     index = _position(column, plan)
     if index is None:
-        time = event_time(plan, context)
+        time = time_column(plan, context)
         shown = "_ts" if time is None else plan.schema[time].name
         of = f"in '{name}'" if name else "here"
         raise context.error(

@@ -1,0 +1,94 @@
+"""Aggregates have the types and values that Spark gives in ANSI mode."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from random import Random
+from typing import Any, Final
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from eddyline import Engine
+from eddyline.spark.environment import local_session
+
+#: Ties are avoided where a row is chosen: of these Spark takes any.
+AGGREGATES: Final = (
+    *("corr(y, x)", "covar_samp(y, x)", "covar_pop(y, x)", "regr_slope(y, x)", "regr_r2(y, x)"),
+    *("regr_intercept(y, x)", "regr_sxx(y, x)", "regr_syy(y, x)", "regr_sxy(y, x)"),
+    *("regr_count(y, x)", "regr_avgx(y, x)", "regr_avgy(y, x)"),
+    *("var_samp(x)", "var_pop(x)", "stddev_pop(x)", "stddev(x)"),
+    *("sum(d)", "avg(d)", "sum(w)", "avg(w)", "min(w)", "max(w)", "max_by(t, i)", "min_by(t, i)"),
+    *("bit_and(n)", "bit_or(n)", "bit_xor(n)", "bool_and(b)", "bool_or(b)", "count_if(b)"),
+    *("count(DISTINCT n, t)", "count(n, t)", "sum(DISTINCT n)", "avg(DISTINCT d)"),
+)
+SCHEMA: Final = pa.schema(
+    [
+        *(("g", pa.int64()), ("i", pa.int64()), ("x", pa.float64()), ("y", pa.float64())),
+        *(("n", pa.int32()), ("d", pa.decimal128(10, 2)), ("w", pa.decimal128(38, 4))),
+        *(("t", pa.string()), ("b", pa.bool_())),
+    ]
+)
+LIST: Final = ", ".join(f"{a} AS a{i}" for i, a in enumerate(AGGREGATES))
+
+
+def rows() -> pa.Table:
+    random = Random(7)
+
+    def some(*values: Any) -> Any:
+        return random.choice([None, *values])
+
+    def row(group: int, number: int) -> dict[str, Any]:
+        return {
+            "g": group,
+            "i": number,
+            "x": some(1.0, -2.5, 7.25, math.nan if group % 7 == 0 else 3.0),
+            "y": some(0.5, 4.0, 1e3),
+            "n": some(-3, 0, 6, 12),
+            "d": some(Decimal("1.25"), Decimal("-0.01"), Decimal("99999999.99")),
+            "w": some(Decimal("1e29"), Decimal("-0.0001"), Decimal("17")),
+            "t": some("", "a", "b"),
+            "b": some(True, False),
+        }
+
+    return pa.Table.from_pylist([row(g, i) for g in range(30) for i in range(g % 6)], SCHEMA)
+
+
+@pytest.fixture(scope="module")
+def spark() -> Any:
+    session = local_session()  # the one of other tests, if they run in this process
+    switches = ("spark.sql.ansi.enabled", "spark.sql.codegen.wholeStage")
+    before = {name: str(session.conf.get(name)) for name in switches}
+    for name, value in zip(switches, ("true", "false"), strict=True):
+        session.conf.set(name, value)
+    yield session
+    for name, value in before.items():
+        session.conf.set(name, value)
+
+
+def test_types_and_values(spark: SparkSession) -> None:
+    given = rows()
+    spark.createDataFrame(given).createOrReplaceTempView("aggregated")
+    sql = f"SELECT g, {LIST} FROM aggregated GROUP BY g ORDER BY g"
+    expected = spark.sql(sql).toArrow()
+    engine = Engine()
+    columns = (
+        "ts TIMESTAMP, g BIGINT, i BIGINT, x DOUBLE, y DOUBLE, n INT, d DECIMAL(10, 2), "
+        "w DECIMAL(38, 4), t STRING, b BOOLEAN"
+    )
+    engine.sql(f"CREATE STREAM s ({columns}) TIMESTAMP BY ts")
+    query = engine.query(f"SELECT g, {LIST} FROM s [RANGE 9 SECONDS] GROUP BY g", name="q")
+    ts = pa.array([1] * given.num_rows, pa.int64())
+    engine.process({"s": given.add_column(0, "ts", ts)})
+    found = query.snapshot().sort_by("g")
+    for i, aggregate in enumerate(AGGREGATES):
+        ours, theirs = found[f"a{i}"], expected[f"a{i}"]
+        assert ours.type == theirs.type, aggregate
+        for g, a, b in zip(
+            found["g"].to_pylist(), ours.to_pylist(), theirs.to_pylist(), strict=True
+        ):
+            if isinstance(b, float):
+                b = pytest.approx(b, rel=1e-9, abs=1e-9, nan_ok=True)
+            assert a == b, (aggregate, g)
