@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -33,13 +33,15 @@ def bind_keys(
             )
     keys: dict[Expr, None] = {}  # an ordered set
     for node in group.expressions:
-        chosen = _chosen(node, projections, context)
+        plain = node.this if isinstance(node, exp.Alias) else node
         scalars = Scalars(scope, context, clause="GROUP BY", aliases=aliases)
-        keys[scalars.bind(chosen)] = None
+        key = scalars.bind(chosen(plain, projections, context))
+        window = scope.window
+        keys.update(dict.fromkeys(window.columns if window and key == window.both else (key,)))
     return tuple(keys)
 
 
-def _chosen(node: exp.Expr, projections: list[exp.Expr], context: Context) -> exp.Expr:
+def chosen(node: exp.Expr, projections: Sequence[exp.Expr], context: Context) -> exp.Expr:
     """The select-list entry of an ordinal; other nodes unchanged."""
     if not (isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit()):
         return node
