@@ -48,7 +48,6 @@ _ADVICE: Final[dict[str, str]] = {
     "quantile approx_quantiles quantile_cont": "write percentile(x, 0.5)",
     "quantile_disc": "write percentile_disc(0.5) WITHIN GROUP (ORDER BY x)",
     "skewness kurtosis product entropy": "",
-    "grouping grouping_id": "write a query for each grouping, and UNION ALL",
     "list array_concat_agg": "write array_agg(x)",
     "group_concat": "write string_agg(x, ',')",
     "json_agg json_arrayagg json_objectagg map_agg": _JSON_LISTS,

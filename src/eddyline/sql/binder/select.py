@@ -68,7 +68,7 @@ def _grouped(select: exp.Select, plan: Plan, scope: Scope, context: Context) -> 
     having = select.args.get("having")
     condition = None
     if having is not None:
-        scalars = Scalars(scope, context, aliases=known, keys=keys)
+        scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
         condition = groups.over(scalars.condition(having.this), scalars)
     plan = groups.plan(plan)
     if condition is not None:
