@@ -26,6 +26,7 @@ from eddyline.sql.binder.context import Context
 #: The most sets of one GROUP BY: a row is in as many groups.
 MAX_SETS: Final = 64
 _NUMBER: Final = "grouping set"
+_SEVERAL: Final = (exp.GroupingSets, exp.Cube, exp.Rollup)
 #: Keys as written, of one set.
 _Set = tuple[exp.Expr, ...]
 
@@ -109,7 +110,7 @@ def has_sets(group: exp.Group) -> bool:
     """Whether GROUP BY has several sets of keys."""
     if any(group.args.get(clause) for clause in ("grouping_sets", "cube", "rollup")):
         return True
-    return any(isinstance(e, (exp.GroupingSets, exp.Cube, exp.Rollup)) for e in group.expressions)
+    return any(isinstance(e, _SEVERAL) for e in group.expressions)
 
 
 def bind_sets(
@@ -145,9 +146,6 @@ def _sets(group: exp.Group, context: Context) -> list[_Set]:
         count *= len(part)
         _require(count, group, context)
     return [tuple(k for keys in chosen for k in keys) for chosen in product(*parts)]
-
-
-_SEVERAL: Final = (exp.GroupingSets, exp.Cube, exp.Rollup)
 
 
 def _of(node: exp.Expr, context: Context) -> list[_Set]:
