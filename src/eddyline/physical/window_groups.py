@@ -101,8 +101,6 @@ def _grouping(group: GroupBy, windowed: Windowed) -> Grouping | None:
 
 def _new(aggregates: list[tuple[Aggregate, pa.DataType | None]]) -> list[runtime.Aggregate]:
     return [
-        runtime.make_aggregate(
-            a.function, runtime.Wanted(type_, a.type, a.distinct, a.parameters)
-        )
+        runtime.make_aggregate(a.function, runtime.Wanted(type_, a.type, a.distinct, a.parameters))
         for a, type_ in aggregates
     ]
