@@ -28,7 +28,7 @@ QUERIES: Final = (
     "SELECT k, x, MAX(k) AS m, grouping(x) AS g FROM s [W] "
     f"GROUP BY GROUPING SETS ((k, x), k, (k), ()) {SOME}",
     "SELECT k, x, y, COUNT(*) AS n FROM s [W] GROUP BY k, ROLLUP ((x, y))",
-    "SELECT n, COUNT(*) AS c FROM (SELECT k, x, COUNT(*) AS n FROM s [W] GROUP BY k, x WITH CUBE "
+    "SELECT n, COUNT(*) AS c FROM (SELECT k, x, COUNT(*) AS n FROM s [W] GROUP BY CUBE (k, x) "
     f"{SOME}) AS q GROUP BY n",
 )
 WINDOWS: Final = ("RANGE 1 SECOND", "ROWS 4", "PARTITION BY k ROWS 2", "TUMBLE 1 SECOND")

@@ -44,6 +44,11 @@ SCHEMA: Final = pa.schema(
     ]
 )
 LIST: Final = ", ".join(f"{a} AS a{i}" for i, a in enumerate(AGGREGATES))
+#: Spark fails for texts with an order beside DISTINCT.
+ALONE: Final = (
+    [a for a in AGGREGATES if "agg(t" not in a and "agg(DISTINCT t" not in a],
+    *([a] for a in AGGREGATES if "agg(t" in a or "agg(DISTINCT t" in a),
+)
 
 
 def rows() -> pa.Table:
@@ -88,8 +93,11 @@ def without_names(type_: pa.DataType) -> pa.DataType:
 def test_types_and_values(spark: SparkSession) -> None:
     given = rows()
     spark.createDataFrame(given).createOrReplaceTempView("aggregated")
-    sql = f"SELECT g, {LIST} FROM aggregated GROUP BY g ORDER BY g"
-    expected = spark.sql(sql).toArrow()
+    expected: dict[str, Any] = {}
+    for aggregates in ALONE:
+        columns = ", ".join(f"{a} AS a{AGGREGATES.index(a)}" for a in aggregates)
+        answer = spark.sql(f"SELECT g, {columns} FROM aggregated GROUP BY g ORDER BY g").toArrow()
+        expected |= dict(zip(answer.column_names, answer.columns, strict=True))
     engine = Engine()
     columns = (
         "ts TIMESTAMP, g BIGINT, i BIGINT, x DOUBLE, y DOUBLE, n INT, d DECIMAL(10, 2), "

@@ -203,10 +203,10 @@ def _pick(
             continue
         if what == BETWEEN:
             place = (rows - 1) * fractions[k]
-            low = np.int64(np.floor(place))
-            high = np.int64(np.ceil(place))
+            low = int(np.floor(place))
+            high = int(np.ceil(place))
         else:
-            low = max(np.int64(np.ceil(rows * fractions[k])) - 1, 0)
+            low = max(int(np.ceil(rows * fractions[k])) - 1, 0)
             high = low
         if descending:
             low = rows - 1 - low
@@ -275,7 +275,7 @@ def run_picks(
         s = slot[i]
         v = node[i]
         if v != NO_NODE:
-            by = np.int64(sign[i]) * (weight[i] if weight.size else 1)
+            by = int(sign[i]) * (weight[i] if weight.size else 1)
             _change(s, v, by, occurrences, order_key, row, base, offsets, origin, data, links, root)
         if emit[i]:
             count[j] = _pick(root[s], what, fractions, descending, occurrences, links, out[j])
@@ -372,7 +372,7 @@ def run_lists(
         s = slot[i]
         v = node[i]
         if v != NO_NODE:
-            by = np.int64(sign[i]) * (weight[i] if weight.size else 1)
+            by = int(sign[i]) * (weight[i] if weight.size else 1)
             _change(s, v, by, occurrences, order_key, row, base, offsets, origin, data, links, root)
         if emit[i]:
             out, end = _listed(root[s], once, occurrences, links, out, end)

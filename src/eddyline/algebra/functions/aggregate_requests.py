@@ -14,7 +14,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.types as pt
 
-from eddyline.algebra.expressions import Aggregate, AggregateCall, Call, Expr, Literal
+from eddyline.algebra.expressions import Aggregate, AggregateCall, Call, Expr
 from eddyline.algebra.functions.aggregate_arguments import NARROW_DIGITS
 from eddyline.algebra.functions.aggregates import (
     AGGREGATES,
@@ -24,7 +24,6 @@ from eddyline.algebra.functions.aggregates import (
 )
 from eddyline.algebra.functions.sort_keys import Ordering, last_value, sort_key, where_known
 from eddyline.errors import SqlError, UnsupportedError
-from eddyline.types import sql_type
 
 
 @dataclass(frozen=True, slots=True)

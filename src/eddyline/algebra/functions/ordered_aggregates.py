@@ -85,7 +85,8 @@ def _picked(
     (2, 2),
 )
 def _percentile(request: Request, arguments: tuple[Expr, ...]) -> Expr:
-    return _interpolated(request, *arguments)
+    value, given = arguments
+    return _interpolated(request, value, given)
 
 
 @compose("median", "median(value)", "The number in the middle, `percentile(value, 0.5)`.", (1, 1))
@@ -114,9 +115,7 @@ def _percentile_disc(request: Request, arguments: tuple[Expr, ...]) -> Expr:
     by = _ordering(request, _DISC)
     fractions, listed = _fractions(request, arguments[0])
     value = double(request.name, by.value)
-    return _picked(
-        request, "percentile_value", value, *fractions, by.descending, listed=listed
-    )
+    return _picked(request, "percentile_value", value, *fractions, by.descending, listed=listed)
 
 
 @compose(
@@ -153,7 +152,9 @@ def _mode(request: Request, arguments: tuple[Expr, ...]) -> Expr:
         by = _ordering(request, _MODE[1])
         return _picked(request, "most_frequent", by.value, by.descending)
     value, *flag = arguments
-    if request.order or (flag and not (isinstance(flag[0], Literal) and pt.is_boolean(flag[0].type))):
+    if request.order or (
+        flag and not (isinstance(flag[0], Literal) and pt.is_boolean(flag[0].type))
+    ):
         raise SqlError(f"{request.name} is written {' or '.join(_MODE)}")
     return _picked(request, "most_frequent", value, False)
 

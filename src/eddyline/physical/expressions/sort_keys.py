@@ -82,7 +82,10 @@ def _make_last(call: Call) -> Kernel:
 
 
 def _make_values(call: Call) -> Kernel:
-    read, empty = _reader(argument_constant(call, 1), call.type.value_type), argument_constant(call, 2)
+    read, empty = (
+        _reader(argument_constant(call, 1), call.type.value_type),
+        argument_constant(call, 2),
+    )
 
     def kernel(lists: pa.Array, *_: Datum) -> pa.Array:
         offsets, keys = list_parts(lists)

@@ -170,8 +170,9 @@ class Picks(Multiset):
         return found
 
     def _numbers(self, nodes: Array) -> Array:
-        keys = self._trees.order[np.maximum(nodes, 0)].ravel()
-        there = np.ones(keys.size, np.bool_)
+        there = nodes.ravel() >= 0
+        keys = np.zeros(there.size, np.int64)
+        keys[there] = self._trees.order[nodes.ravel()[there]]
         return numbers(values_of_keys(keys, there, pa.float64()), np.float64).reshape(nodes.shape)
 
     def _shaped(self, values: pa.Array, valid: Array) -> pa.Array:

@@ -113,9 +113,7 @@ def has_sets(group: exp.Group) -> bool:
     return any(isinstance(e, _SEVERAL) for e in group.expressions)
 
 
-def bind_sets(
-    group: exp.Group, bind: Callable[[exp.Expr], Expr], context: Context
-) -> GroupingSets:
+def bind_sets(group: exp.Group, bind: Callable[[exp.Expr], Expr], context: Context) -> GroupingSets:
     """The sets of a GROUP BY that has some.
 
     Args:
