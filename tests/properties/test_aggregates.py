@@ -125,7 +125,7 @@ def _between(values: list[Any], fraction: float, descending: bool = False) -> fl
     low, high = math.floor(place), math.ceil(place)
     if low == high or found[low] == found[high]:
         return found[low]
-    return (high - place) * found[low] + (place - low) * found[high]
+    return found[low] + (found[high] - found[low]) * (place - low)
 
 
 def _value_at(values: list[Any], fraction: float) -> Any:

@@ -62,3 +62,17 @@ Project  symbol, COUNT(*)                    WK
           StreamScan  trades [RANGE 1 HOUR]  WKS
           StreamScan  quotes [RANGE 1 HOUR]  WKS
 ----------
+-- each row once per set
+SELECT symbol, qty, SUM(price) AS p, grouping_id() AS g FROM trades [NOW] GROUP BY ROLLUP (symbol, qty)
+=>
+?
+----------
+SELECT qty, COUNT(*) AS n FROM trades [NOW] GROUP BY symbol, GROUPING SETS (1, ())
+=>
+?
+----------
+-- the median and the list are of all values
+SELECT median(price) AS m, array_agg(symbol ORDER BY price DESC) AS l, string_agg(symbol, ',') AS t FROM trades [NOW]
+=>
+?
+----------

@@ -165,7 +165,7 @@ class Picks(Multiset):
         below, above = np.floor(place), np.ceil(place)
         first, second = (self._numbers(n) for n in (low, high))
         with np.errstate(invalid="ignore"):
-            mixed = (above - place) * first + (place - below) * second
+            mixed = first + (second - first) * (place - below)
         found: Array = np.where((below == above) | (low == high), first, mixed)
         return found
 
