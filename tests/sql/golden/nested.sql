@@ -186,7 +186,9 @@ UnsupportedError: line 1, column 23: LATERAL is not supported: write a join, EXI
 ----------
 SELECT collect_list(array(price)) FROM trades [ROWS 3]
 =>
-?
+SqlError: line 1, column 8: collect_list needs ordered values, not ARRAY<DOUBLE>
+  SELECT collect_list(array(price)) FROM trades [ROWS 3]
+         ^
 ----------
 SELECT symbol ->> symbol FROM trades
 =>

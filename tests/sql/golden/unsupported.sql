@@ -43,7 +43,9 @@ SqlError: line 1, column 47: EXPLODE needs an ARRAY or a MAP, not STRING
 ----------
 SELECT symbol FROM trades [NOW] GROUP BY ROLLUP (CUBE (symbol, price))
 =>
-?
+SqlError: line 1, column 55: expecting )
+  SELECT symbol FROM trades [NOW] GROUP BY ROLLUP (CUBE (symbol, price))
+                                                        ^
 ----------
 SELECT symbol FROM trades [NOW] GROUP BY ALL
 =>
