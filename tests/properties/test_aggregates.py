@@ -364,6 +364,36 @@ def test_they_are_final_in_fixed_windows(window: str, size: int, step: int, tmp_
     assert not of_end
 
 
+def test_they_are_final_in_sessions(tmp_path: Any) -> None:
+    random = Random(11)
+    engine = declared(chunk_rows=5)
+    keys, gap = "k, window_start, window_end", 650_000  # no two rows are that far apart
+    sql = f"SELECT {keys}, {LIST} FROM s [SESSION 650 MILLISECONDS BY k] GROUP BY {keys}"
+    engine.query(sql, name="q")
+    rows: Rows = []
+    found: list[Row] = []
+    for number, batch in enumerate(batches(random)):
+        found += engine.process({"s": table(batch, engine)})["q"].to_pylist()
+        rows += batch
+        if number == 1:
+            engine.save(tmp_path / "saved")
+            engine = Engine.load(tmp_path / "saved")
+    found += engine.advance(rows[-1]["ts"] + 10 * STEP)["q"].to_pylist()
+    sessions: list[Rows] = []
+    for k in range(3):
+        last = None
+        for r in rows:
+            if r["k"] == k:
+                if last is None or r["ts"] > last + gap:
+                    sessions.append([])
+                sessions[-1].append(r)
+                last = r["ts"]
+    of_end = {(f["k"], round(f["window_end"].timestamp() * STEP)): f for f in found}
+    assert len(of_end) == len(found) == len(sessions)
+    for session in sessions:
+        check([of_end[session[0]["k"], session[-1]["ts"] + gap]], session)
+
+
 def test_groups_are_chosen_by_them() -> None:
     random = Random(5)
     engine = declared()

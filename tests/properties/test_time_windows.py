@@ -4,6 +4,7 @@ cut into batches and chunks, with restarts, under each strategy.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 from typing import Any, Final
 
@@ -60,6 +61,35 @@ OTHERS: Final = (
     "SELECT window_end, COUNT(*) AS n FROM HOP(pairs, _ts, INTERVAL '1' SECOND, INTERVAL '3' "
     "SECONDS) GROUP BY window_start, window_end",
 )
+#: Windows in GROUP BY, each beside the same windows in FROM.
+SPELLINGS: Final = (
+    (
+        "SELECT k, window.end AS window_end, COUNT(*) AS n, SUM(x) AS x FROM s WHERE x > 0 "
+        "GROUP BY k, window(ts, '1 second')",
+        "SELECT k, window_end, COUNT(*) AS n, SUM(x) AS x FROM s [TUMBLE 1 SECOND] WHERE x > 0 "
+        "GROUP BY k, window_start, window_end",
+    ),
+    (
+        "SELECT w.start, w.end AS window_end, COUNT(*) AS n FROM s "
+        "GROUP BY window(ts, '3 seconds', INTERVAL '1' SECOND, '300 milliseconds') AS w HAVING "
+        "COUNT(*) > 1",
+        "SELECT window_start AS start, window_end, COUNT(*) AS n FROM s [HOP 3 SECONDS EVERY 1 "
+        "SECOND OFFSET 300 MILLISECONDS] GROUP BY window_start, window_end HAVING COUNT(*) > 1",
+    ),
+    (
+        "SELECT k, HOP_END(ts, INTERVAL '1' SECOND, INTERVAL '3' SECOND) AS window_end, MAX(x) AS "
+        "x FROM s GROUP BY HOP(ts, INTERVAL '1' SECOND, INTERVAL '3' SECOND), k",
+        "SELECT k, window_end, MAX(x) AS x FROM s [HOP 3 SECONDS EVERY 1 SECOND] GROUP BY k, "
+        "window_start, window_end",
+    ),
+    (
+        "SELECT s.k, window.end AS window_end, COUNT(*) AS n, SUM(r.x) AS y FROM s [RANGE 1 SECOND]"
+        " AS s, r [RANGE 700 MILLISECONDS] AS r WHERE s.k = r.k GROUP BY s.k, window(_ts, "
+        "'2 seconds')",
+        "SELECT k, window_end, COUNT(*) AS n, SUM(y) AS y FROM TABLE(TUMBLE(TABLE pairs, "
+        "DESCRIPTOR(_ts), INTERVAL '2' SECONDS)) GROUP BY k, window_start, window_end",
+    ),
+)
 EMITS: Final = ("FINAL", "CHANGES", "INSERTS", "SNAPSHOT EVERY 700 MILLISECONDS")
 
 
@@ -73,8 +103,21 @@ def rows(random: Random, ts: list[int], count: int) -> pa.Table:
     return pa.table({n: pa.array(c, t) for (n, t), c in zip(types.items(), columns, strict=True)})
 
 
-def play(random: Random, queries: dict[str, str], options: dict[str, Any]) -> Script:
+def play(
+    random: Random,
+    queries: dict[str, str],
+    options: dict[str, Any],
+    spelled: Sequence[tuple[str, str]] = (),
+) -> Script:
+    """Rows and restarts, compared with the oracle.
+
+    Args:
+        spelled: queries, each beside its text for the oracle.
+    """
     script = Script(DDL, queries, options=options)
+    for number, (sql, same) in enumerate(spelled):
+        script.engine.query(sql, name=f"s{number}")
+        script.follow(f"s{number}", same)
     clock = [random.choice([-3_200_000, 1_000_000])]
     for _ in range(random.randint(1, 4)):
         for stream in random.choice([("s", "r"), ("r", "s")]):
@@ -108,6 +151,15 @@ def test_joined_windows(number: int) -> None:
     queries = {emit.split()[0].lower(): f"{OTHERS[number]} EMIT {emit}" for emit in EMITS}
     for seed in range(3):
         play(Random(seed), queries, {})
+
+
+@pytest.mark.parametrize("emit", EMITS)
+def test_windows_in_group_by(emit: str) -> None:
+    spelled = [(f"{a} EMIT {emit}", f"{b} EMIT {emit}") for a, b in SPELLINGS]
+    queries = {"of_other_windows": f"{OTHERS[0]} EMIT FINAL"}
+    for seed in range(3):
+        script = play(Random(seed), queries, {"chunk_rows": 3}, spelled)
+        assert script.changes("s0").num_rows
 
 
 @given(st.integers(0, 2**48), OPTIONS)

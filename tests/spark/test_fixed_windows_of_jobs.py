@@ -1,4 +1,4 @@
-"""TUMBLE, HOP and CUMULATE in jobs: what an engine gives, in several shards and after a restart."""
+"""Windows in jobs: what an engine gives, in several shards and after a restart."""
 
 from __future__ import annotations
 
@@ -25,6 +25,13 @@ QUERIES: Final = {
     "all_keys": "SELECT window_end, COUNT(*) AS n FROM s [TUMBLE 2 SECONDS] GROUP BY window_end",
     "early": "SELECT k, COUNT(*) AS n FROM s [CUMULATE 2 SECONDS EVERY 1 SECOND] "
     "GROUP BY k, window_end EMIT CHANGES",
+    "sessions": "SELECT k, window_start, window_end, COUNT(*) AS n, SUM(x) AS x FROM s "
+    "[SESSION 200 MILLISECONDS BY k] WHERE x > 1 GROUP BY k, window_start, window_end",
+    "in_group_by": "SELECT window.end, COUNT(*) AS n FROM s GROUP BY window(ts, '2 seconds')",
+    "session_window": "SELECT k, session_window.end, COUNT(*) AS n FROM s WHERE x > 1 GROUP BY "
+    "k, session_window(ts, '150 milliseconds')",
+    "of_all_rows": "SELECT window_end, COUNT(*) AS n FROM s [SESSION 40 MILLISECONDS] "
+    "GROUP BY window_end",
 }
 COLUMNS: Final = "ts TIMESTAMP, k STRING, x BIGINT"
 

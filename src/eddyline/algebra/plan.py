@@ -45,6 +45,7 @@ from eddyline.algebra.nodes.rows import (
     filtered,
 )
 from eddyline.algebra.nodes.scans import OWN_ROW, SharedRows, StreamScan, TableScan, Updates
+from eddyline.algebra.nodes.sessions import SessionGroups, Sessions
 from eddyline.algebra.nodes.windowed import FinalRows, Windowed
 
 #: Every kind of node.
@@ -65,6 +66,7 @@ AnyPlan: TypeAlias = (
     | Lookup
     | Union
     | GroupBy
+    | SessionGroups
     | Distinct
 )
 
@@ -95,6 +97,8 @@ __all__ = [
     "Product",
     "Project",
     "SemiJoin",
+    "SessionGroups",
+    "Sessions",
     "SharedRows",
     "StreamScan",
     "TableScan",

@@ -145,6 +145,14 @@ def _displaced(s: int, place: np.ndarray, limbs: np.ndarray, free: np.ndarray) -
 
 
 @kernel
+def displace(slots: np.ndarray, place: np.ndarray, limbs: np.ndarray, free: np.ndarray) -> None:
+    """Take back the rows of limbs of groups."""
+    for i in range(slots.size):
+        if place[slots[i]] != NO_PLACE:
+            _displaced(slots[i], place, limbs, free)
+
+
+@kernel
 def _taken_up(digits: np.ndarray, base: int, parts: np.ndarray) -> tuple[float, int, bool]:
     """Bring doubles and limbs together, in the doubles as far as they can hold it.
 

@@ -16,6 +16,7 @@ from eddyline.algebra.plan import (
     Plan,
     Project,
     SemiJoin,
+    SessionGroups,
     StreamScan,
     TableScan,
     Union,
@@ -77,6 +78,10 @@ def _origins(plan: Plan, found: set[ComparedColumn]) -> list[Origins]:
             keys = [_read([k], below[0]) for k in plan.keys]
             found |= frozenset().union(*keys)
             return keys + [frozenset()] * len(plan.aggregates)
+        case SessionGroups():
+            keys = [_read([k], below[0]) for k in plan.by]
+            found |= frozenset().union(*keys)
+            return keys + [frozenset()] * (2 + len(plan.aggregates))
         case Distinct():
             found |= frozenset().union(*below[0])
             return below[0]

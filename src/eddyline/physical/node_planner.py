@@ -29,6 +29,7 @@ from eddyline.algebra.plan import (
     Product,
     Project,
     SemiJoin,
+    SessionGroups,
     SharedRows,
     StreamScan,
     TableScan,
@@ -50,6 +51,7 @@ from eddyline.physical.compiled import (
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.tree import FeedbackTree, feeds_back, takes_feedback
 from eddyline.physical.patterns import base_scan, is_endless, passes_rows, row_ids_of
+from eddyline.physical.session_groups import session_grouping
 from eddyline.physical.strategy import JoinTreeBuilder, Strategy
 from eddyline.physical.window_groups import window_groups
 from eddyline.runtime.batch import Evaluator
@@ -69,6 +71,7 @@ from eddyline.runtime.operators.matching import Matching, MatchInput, MatchKeys
 from eddyline.runtime.operators.project import Project as ProjectOperator
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.operators.scan import TableScan as TableScanOperator
+from eddyline.runtime.operators.session_group import SessionGroup
 from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.supplied_input import SuppliedInput
 from eddyline.runtime.operators.union import Union as UnionOperator
@@ -158,6 +161,8 @@ class NodePlanner:
                 return UnionOperator([self.build(p, probed=not is_endless(p)) for p in node.parts])
             case GroupBy():
                 return self._group(node, retract=True)
+            case SessionGroups():
+                return SessionGroup(self._rows_of_windows(node.input), session_grouping(node))
             case Distinct():
                 return self._distinct(node)
             case Product():

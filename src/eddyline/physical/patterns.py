@@ -22,6 +22,7 @@ from eddyline.algebra.plan import (
     Product,
     Project,
     SemiJoin,
+    SessionGroups,
     SharedRows,
     StreamScan,
     TableScan,
@@ -85,7 +86,7 @@ def row_ids_of(plan: Plan) -> RowIds:
             return RowIds(row_ids_of(node.left).stored_width, stored=True)
         case Union():
             return RowIds(1 + max(row_ids_of(p).width for p in node.parts), stored=False)
-        case GroupBy() | Distinct() | FinalRows():
+        case GroupBy() | Distinct() | FinalRows() | SessionGroups():
             return RowIds(1, stored=False)
     assert_never(node)
 
@@ -129,7 +130,7 @@ def unbounded_scan(plan: Plan) -> str | None:
     """
     if isinstance(plan, StreamScan):
         return plan.label if isinstance(plan.window, Unbounded) else None
-    if isinstance(plan, FinalRows):
+    if isinstance(plan, (FinalRows, SessionGroups)):
         return f"EMIT FINAL {plan.label}"
     if isinstance(plan, Lookup):
         return unbounded_scan(plan.left)

@@ -21,7 +21,8 @@ from eddyline.algebra.functions.aggregates import (
 from eddyline.algebra.plan import Filter, FinalRows, GroupBy, Plan, Project, Windowed
 from eddyline.physical.expressions import compile_expr
 from eddyline.runtime import aggregates as runtime
-from eddyline.runtime.operators.window_group import Grouping, Source
+from eddyline.runtime.operators.final_groups import Source
+from eddyline.runtime.operators.window_group import Grouping
 
 
 @dataclass(frozen=True)

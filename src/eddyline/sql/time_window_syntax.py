@@ -1,12 +1,15 @@
-"""The syntax of windows between fixed instants: functions in FROM, and windows in brackets.
+"""The syntax of windows between fixed instants, and of sessions: functions in FROM, and windows in
+brackets.
 
 ``FROM TABLE(HOP(TABLE s, DESCRIPTOR(ts), slide, size [, offset]))`` as in the standard and in
-Flink, ``HOP(s, ts, slide, size)``, and ``s [HOP size EVERY slide OFFSET offset]``. A function's
+Flink, ``HOP(s, ts, slide, size)``, and ``s [HOP size EVERY slide OFFSET offset]``;
+``SESSION(TABLE s PARTITION BY k, DESCRIPTOR(ts), gap)`` and ``s [SESSION gap BY k]``. A function's
 input becomes the FROM item, with the window as its argument ``windowed``.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar, Final
 
 from sqlglot import exp
@@ -19,6 +22,7 @@ ARGUMENTS: Final = {
     "TUMBLE": ("DATA", "TIMECOL", "SIZE", "OFFSET"),
     "HOP": ("DATA", "TIMECOL", "SLIDE", "SIZE", "OFFSET"),
     "CUMULATE": ("DATA", "TIMECOL", "STEP", "SIZE", "OFFSET"),
+    "SESSION": ("DATA", "TIMECOL", "GAP"),
 }
 FUNCTION_FORMS: Final = {
     "TUMBLE": "TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)",
@@ -26,11 +30,13 @@ FUNCTION_FORMS: Final = {
     "CUMULATE": (
         "CUMULATE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' HOUR), step and size"
     ),
+    "SESSION": "SESSION(TABLE s PARTITION BY k, DESCRIPTOR(ts), INTERVAL '30' SECOND)",
 }
 BRACKET_FORMS: Final = {
     "TUMBLE": "[TUMBLE 1 MINUTE]",
     "HOP": "[HOP 5 MINUTES EVERY 1 MINUTE]",
     "CUMULATE": "[CUMULATE 1 HOUR EVERY 10 MINUTES]",
+    "SESSION": "[SESSION 30 SECONDS BY k]",
 }
 _QUERY_TOKENS: Final = (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN)
 
@@ -46,6 +52,14 @@ class FixedWindow(StreamWindow):
         "offset": False,
         "column": False,
     }
+
+
+class SessionWindow(StreamWindow):
+    """SESSION: ``size`` is the gap in us, ``expressions`` are the identifiers of its keys, and
+    ``column`` that of the event time, where it is written.
+    """
+
+    arg_types: ClassVar[dict[str, bool]] = {**StreamWindow.arg_types, "column": False}
 
 
 class TimeWindowParser(WindowParser):
@@ -76,9 +90,12 @@ class TimeWindowParser(WindowParser):
         kind = start.text.upper()
         self._advance(2)
         found: dict[str, Any] = {}
+        keys: list[exp.Expr] = []
         while True:
             name = self._argument_name(kind, found)
             found[name] = self._argument(name)
+            if name == "DATA" and kind == "SESSION":
+                keys = self._partition()
             if not self._match(TokenType.COMMA):
                 break
         missing = [n for n in ARGUMENTS[kind] if n not in found and n != "OFFSET"]
@@ -87,9 +104,13 @@ class TimeWindowParser(WindowParser):
             raise self.fail(f"{what}: write {FUNCTION_FORMS[kind]}", start)
         if not self._match(TokenType.R_PAREN):
             raise self.fail(f"expected ) to end {kind}(...), {self.here()}")
-        step = found.get("SLIDE") or found.get("STEP")
         item: exp.Expr = found["DATA"]
-        window = self._fixed(kind, start, found["SIZE"], step, found.get("OFFSET"))
+        window: StreamWindow
+        if kind == "SESSION":
+            window = self._session(start, found["GAP"], keys or self._partition())
+        else:
+            step = found.get("SLIDE") or found.get("STEP")
+            window = self._fixed(kind, start, found["SIZE"], step, found.get("OFFSET"))
         window.set("column", found["TIMECOL"])
         item.set("windowed", window)
         return item
@@ -116,22 +137,32 @@ class TimeWindowParser(WindowParser):
         return self.duration(), at
 
     def _window_input(self) -> exp.Expr:
-        self._match(TokenType.TABLE)
+        called = self._match(TokenType.TABLE)
         at = self._curr
-        if self._match(TokenType.L_PAREN):
+        open_ = self._match(TokenType.L_PAREN, advance=False)
+        if called and open_ and self._kind_at(self._index + 2) == TokenType.R_PAREN:  # TABLE(s)
+            self._advance()
+            item: exp.Expr = self._named_input(self._curr)
+            self._match(TokenType.R_PAREN)
+        elif self._match(TokenType.L_PAREN):
             if self._curr.token_type not in _QUERY_TOKENS:
                 raise self.fail(f"expected a SELECT, {self.here()}")
             query = self._parse_statement()
             if not self._match(TokenType.R_PAREN):
                 raise self.fail(f"expected ), {self.here()}")
-            item: exp.Expr = self.expression(exp.Subquery(this=query))
+            item = self.expression(exp.Subquery(this=query))
         else:
-            name = self._parse_id_var(any_token=False)
-            if name is None:
-                raise self.fail(f"expected the name of a stream, {self.here()}", at)
-            item = self.expression(exp.Table(this=name))
+            item = self._named_input(at)
         item.update_positions(at)
         return item
+
+    def _named_input(self, at: Token) -> exp.Expr:
+        name = self._parse_id_var(any_token=False)
+        if name is None:
+            raise self.fail(f"expected the name of a stream, {self.here()}", at)
+        table = self.expression(exp.Table(this=name))
+        table.update_positions(at)
+        return table
 
     def _time_column(self) -> exp.Expr:
         at = self._curr
@@ -150,6 +181,8 @@ class TimeWindowParser(WindowParser):
         if kind not in ARGUMENTS:
             return super()._window_body(start)
         self._advance()
+        if kind == "SESSION":
+            return self._session_body(start)
         at = self._curr
         size, step, offset = (self.duration(), at), None, None
         if kind != "TUMBLE":
@@ -162,6 +195,36 @@ class TimeWindowParser(WindowParser):
             at = self._curr
             offset = self.duration(), at
         return self._fixed(kind, start, size, step, offset)
+
+    def _session_body(self, start: Token) -> SessionWindow:
+        at = self._curr
+        gap = self.duration(), at
+        keys: list[exp.Expr] = []
+        if self._match_text_seq("BY"):
+            keys = self._parse_csv(lambda: self._parse_id_var(any_token=False))
+            if not keys:
+                raise self.fail(f"expected the columns of BY, {self.here()}")
+        return self._session(start, gap, keys)
+
+    def _partition(self) -> list[exp.Expr]:
+        """``PARTITION BY k`` or ``PARTITION BY (k, l)``, if it is there."""
+        if not self._match(TokenType.PARTITION_BY):
+            return []
+        several = self._match(TokenType.L_PAREN)
+        name = partial(self._parse_id_var, any_token=False)
+        keys: list[Any] = self._parse_csv(name) if several else [name()]
+        if not keys or keys[0] is None:
+            raise self.fail(f"expected the columns of PARTITION BY, {self.here()}")
+        if several and not self._match(TokenType.R_PAREN):
+            raise self.fail(f"expected ) behind the columns of PARTITION BY, {self.here()}")
+        return keys
+
+    def _session(self, start: Token, gap: tuple[int, Token], keys: list[exp.Expr]) -> SessionWindow:
+        if gap[0] <= 0:
+            raise self.fail("the gap of SESSION must be longer than zero", gap[1])
+        window = SessionWindow(kind="SESSION", size=gap[0], expressions=keys)
+        window.update_positions(start)
+        return window
 
     def _fixed(
         self,

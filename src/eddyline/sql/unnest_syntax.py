@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from eddyline.sql.time_window_syntax import TimeWindowParser
+from eddyline.sql.group_window_syntax import GroupWindowParser
 
 FUNCTIONS: Final = ("UNNEST", "EXPLODE", "EXPLODE_OUTER", "INLINE", "INLINE_OUTER")
 
@@ -32,7 +32,7 @@ class Unnesting(exp.Expression):
         return bool(self.args.get("outer")) or self.args["function"].endswith("OUTER")
 
 
-class UnnestParser(TimeWindowParser):
+class UnnestParser(GroupWindowParser):
     """Adds lists to what FROM can contain."""
 
     def _parse_table(self, *args: object, **kwargs: object) -> exp.Expr | None:

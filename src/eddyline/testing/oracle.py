@@ -22,10 +22,11 @@ from typing import Any, Final
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
+from sqlglot import exp
 
 from eddyline.testing.bags import Row, plain
 from eddyline.testing.live import LiveTable
-from eddyline.testing.reading import fixed_windows, range_windows, read_query
+from eddyline.testing.reading import fixed_windows, range_windows, read_query, session_gaps
 from eddyline.testing.rendering import OracleCatalog, render
 
 _MEMORY: Final = "2GB"
@@ -112,21 +113,30 @@ class Oracle:
         """What EMIT FINAL has emitted up to an instant, with the instants: of each window that has
         ended, the rows of the answer just before. Of windows that overlap, the select list has the
         end of a row's window as ``window_end``.
+
+        A row at the end of a session extends it: what has ended there shows the answer at that
+        instant, and is known when time has passed it.
         """
-        ends = sorted(e for e in self._window_ends(sql) if e <= until_us)
-        names = [e.alias_or_name.lower() for e in read_query(sql).select.expressions]
+        of_sessions = bool(session_gaps(sql, self.views))
+        ends = sorted(e for e in self._window_ends(sql) if e <= until_us - of_sessions)
+        query = read_query(sql).select
+        assert isinstance(query, exp.Query), "a SELECT, or several"
+        names = [e.alias_or_name.lower() for e in query.selects]
         place = names.index("window_end") if "window_end" in names else None
+        assert place is not None or not of_sessions, "sessions end at any time"
+        before = 0 if of_sessions else 1
         found = []
-        for before, rows in self.answers(sql, [e - 1 for e in ends]).items():
-            at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=before + 1)
+        for tau, rows in self.answers(sql, [e - before for e in ends]).items():
+            end = tau + before
+            at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=end)
             mine = plain(at.replace(tzinfo=None))
-            found += [(before + 1, r) for r in rows if place is None or r[place] == mine]
+            found += [(end, r) for r in rows if place is None or r[place] == mine]
         return found
 
     def _window_ends(self, sql: str) -> set[int]:
         """When the windows of a query that have rows end."""
         starts = {t for name in self.streams for t in self._time_us(name).to_pylist()}
-        found = set()
+        found = {t + gap for t in starts for gap in session_gaps(sql, self.views)}
         for _, size, step, offset in fixed_windows(sql, self.views):
             for t in starts:
                 first = (t - offset) // step * step + offset

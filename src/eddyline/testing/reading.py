@@ -28,20 +28,22 @@ _UNIT_US: Final = {
     "WEEK": 604_800_000_000,
 }
 _WINDOW_WORDS: Final = {"RANGE", "ROWS", "PARTITION", "PARTITION BY", "NOW", "UNBOUNDED"}
-_FIXED: Final = {"TUMBLE", "HOP", "CUMULATE"}
+_FIXED: Final = {"TUMBLE", "HOP", "CUMULATE", "SESSION"}
 _MARK: Final = re.compile(r"(?P<stream>.+)__window(?P<number>\d+)")
 
 
 @dataclass(frozen=True)
 class WindowText:
     """A window as written: a length in time, a number of rows (per value), or unbounded; or
-    windows between fixed instants: TUMBLE, HOP or CUMULATE, with their size, step and offset.
+    windows between fixed instants: TUMBLE, HOP or CUMULATE, with their size, step and offset; or
+    sessions: their gap and the columns of their keys.
     """
 
     range_us: int | None = None
     rows: int | None = None
     partition: tuple[str, ...] = ()
     fixed: tuple[str, int, int, int] | None = None
+    session: tuple[int, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True)
@@ -107,14 +109,23 @@ def range_windows(sql: str, views: Mapping[str, str]) -> set[int]:
 
 def fixed_windows(sql: str, views: Mapping[str, str]) -> set[tuple[str, int, int, int]]:
     """All TUMBLE, HOP and CUMULATE windows of a query and of its views."""
+    return {w.fixed for w in _all_windows(sql, views) if w.fixed is not None}
+
+
+def session_gaps(sql: str, views: Mapping[str, str]) -> set[int]:
+    """The gaps in us of all SESSION windows of a query and of its views."""
+    return {w.session[0] for w in _all_windows(sql, views) if w.session is not None}
+
+
+def _all_windows(sql: str, views: Mapping[str, str]) -> Iterator[WindowText]:
     reading = read_query(sql)
-    windows = [*reading.windows, *([reading.trailing] if reading.trailing else [])]
-    found = {w.fixed for w in windows if w.fixed is not None}
+    yield from reading.windows
+    if reading.trailing:
+        yield reading.trailing
     for table in reading.select.find_all(exp.Table):
         name, _ = stream_of(table)
         if name in views:
-            found |= fixed_windows(views[name], views)
-    return found
+            yield from _all_windows(views[name], views)
 
 
 def _statements(script: str) -> Iterator[list[Token]]:
@@ -205,11 +216,24 @@ def _function_at(body: Sequence[Token], i: int) -> tuple[int, int, WindowText] |
             arguments[-1].append(body[at])
         at += 1
     lengths = [_duration_us(a) for a in arguments[2:]]
+    name = i + 2 + (body[i + 2].text.upper() == "TABLE")
+    name += body[name].text == "("  # TABLE(s)
+    if texts[0] == "SESSION":
+        keys = _partition(arguments[0]) or _partition(body[at : at + 2])
+        outside = at < len(body) and body[at].text.upper() == "PARTITION BY"
+        return name, at - 1 + 2 * outside, WindowText(session=(lengths[0], keys))
     if texts[0] == "TUMBLE":
         lengths.insert(0, lengths[0])
     step, size, offset = (*lengths, 0)[:3]
-    name = i + 2 + (body[i + 2].text.upper() == "TABLE")
     return name, at - 1, WindowText(fixed=(texts[0], size, step, offset))
+
+
+def _partition(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """The columns of ``PARTITION BY k`` or ``PARTITION BY (k, l)`` at the end of tokens."""
+    texts = [t.text for t in tokens]
+    words = [t.upper() for t in texts]
+    at = words.index("PARTITION BY") + 1 if "PARTITION BY" in words else len(words)
+    return tuple(t for t in texts[at:] if t not in ("(", ",", ")"))
 
 
 def _name_before(body: Sequence[Token], bracket: int) -> int:
@@ -236,6 +260,10 @@ def _read_window(tokens: Sequence[Token]) -> WindowText:
         return WindowText(range_us=1)
     if "UNBOUNDED" in words:
         return WindowText()
+    if words[0] == "SESSION":
+        by = words.index("BY") if "BY" in words else len(words)
+        keys = tuple(t.text for t in tokens[by + 1 :] if t.text != ",")
+        return WindowText(session=(_duration_us(tokens[1:by]), keys))
     if words[0] in _FIXED:
         at = {w: words.index(w) if w in words else len(words) for w in ("EVERY", "OFFSET")}
         size = _duration_us(tokens[1 : min(at.values())])

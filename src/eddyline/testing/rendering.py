@@ -11,7 +11,7 @@ are expanded (for rows for which the query fails see ``failing.py``)::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -77,10 +77,12 @@ class _Inliner:
         return select
 
     def _rows(self, name: str, window: WindowText | None) -> exp.Expr | None:
+        if name in self._views and window is not None and window.session is not None:
+            return _in(self._ever(name), [], window)
         if name in self._views and window is not None and window.fixed is not None:
             select = read_query(self._views[name]).select
             if not any(stream_of(t)[1] is None for t in select.find_all(exp.Table)):
-                return _in_windows(self._ever(name), [], window.fixed)
+                return _in(self._ever(name), [], window)
         if name in self._views:
             return self.inline(read_query(self._views[name]), window)
         if name in self._streams:
@@ -90,7 +92,7 @@ class _Inliner:
         return None
 
     def _ever(self, view: str) -> Any:
-        """All results that a view of joined streams has made up to $tau, with their __ts."""
+        """All results that a view of streams, or of joined ones, has made up to $tau, with __ts."""
         reading = read_query(self._views[view])
         select: Any = reading.select.copy()
         _require(isinstance(select, exp.Select) and not select.args.get("group"), "joins here")
@@ -98,20 +100,29 @@ class _Inliner:
         for table in list(select.find_all(exp.Table)):
             name, number = stream_of(table)
             window = reading.trailing if number is None else reading.windows[number]
-            assert window is not None and window.range_us is not None, "RANGE windows"
             rows = _select(self._streams[name], f"{name}__rows").where(
                 "__ts <= $tau", dialect="duckdb"
             )
-            rows.select("__ts", f"__ts + {window.range_us} AS __exp", copy=False)
+            rows.select("__ts", copy=False)
             rows.meta[_WINDOW] = True
             alias = table.alias or name
             inlined = exp.Subquery(this=rows, alias=exp.TableAlias(this=exp.to_identifier(alias)))
-            ends.append(exp.column("__exp", alias))
+            if window is not None:
+                assert window.range_us is not None, "RANGE windows"
+                rows.select(f"__ts + {window.range_us} AS __exp", copy=False)
+                ends.append(exp.column("__exp", alias))
             table.replace(inlined)
         _stamp(select, "__ts")
         for end in ends:
             select.where(exp.LT(this=_time_of(_items(select)), expression=end), copy=False)
         return select
+
+
+def _in(rows: exp.Expr, columns: Iterable[str], window: WindowText) -> exp.Expr:
+    if window.session is not None:
+        return _in_sessions(rows, columns, *window.session)
+    assert window.fixed is not None, "windows between fixed instants, or sessions"
+    return _in_windows(rows, columns, window.fixed)
 
 
 def _in_windows(
@@ -138,12 +149,34 @@ def _in_windows(
     return _filled(text, {"__rows": rows})
 
 
+def _in_sessions(rows: exp.Expr, columns: Iterable[str], gap: int, keys: Sequence[str]) -> exp.Expr:
+    """Rows with __ts in the sessions that have not ended before $tau, as they are then.
+
+    Args:
+        columns: of the rows; none: all but __ts.
+    """
+    added = "__ts, __new, __session, __start, __last"
+    shown = ", ".join(f'r."{c}"' for c in columns) or f"r.* EXCLUDE ({added})"
+    by = ", ".join(f'"{k}"' for k in keys) or "0"
+    text = f"""
+        SELECT {shown}, make_timestamp(r.__start) AS window_start,
+            make_timestamp(r.__last + {gap}) AS window_end
+        FROM (SELECT b.*, MIN(b.__ts) OVER (PARTITION BY {by}, b.__session) AS __start,
+                MAX(b.__ts) OVER (PARTITION BY {by}, b.__session) AS __last
+            FROM (SELECT a.*, SUM(a.__new) OVER (PARTITION BY {by} ORDER BY a.__ts) AS __session
+                FROM (SELECT o.*, CASE WHEN o.__ts - LAG(o.__ts) OVER (PARTITION BY {by} ORDER BY
+                        o.__ts) <= {gap} THEN 0 ELSE 1 END AS __new
+                    FROM __rows AS o WHERE o.__ts <= $tau) AS a) AS b) AS r
+        WHERE $tau <= r.__last + {gap}
+    """
+    return _filled(text, {"__rows": rows})
+
+
 def _live_rows(stream: str, columns: Iterable[str], window: WindowText) -> exp.Expr:
     """The rows of a stream that a window holds at $tau."""
-    if window.fixed is not None:
+    if window.fixed is not None or window.session is not None:
         columns = tuple(columns)
-        every = _select((*columns, "__ts"), f"{stream}__rows")
-        return _in_windows(every, columns, window.fixed)
+        return _in(_select((*columns, "__ts"), f"{stream}__rows"), columns, window)
     rows = _select(columns, f"{stream}__rows").where("__ts <= $tau", dialect="duckdb")
     if window.range_us is not None:
         rows = rows.where(f"$tau < __ts + {window.range_us}", dialect="duckdb")

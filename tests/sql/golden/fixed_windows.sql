@@ -30,9 +30,9 @@ SqlError: line 1, column 32: the size of CUMULATE must be a multiple of its step
 ----------
 SELECT * FROM trades [SESSION 30 SECONDS BY symbol]
 =>
-UnsupportedError: line 1, column 23: a SESSION window is not supported: there are no windows that end with a gap; windows of fixed length are s [TUMBLE 1 MINUTE]; windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
+UnsupportedError: line 1, column 1: a SELECT without GROUP BY of sessions is not supported: write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end
   SELECT * FROM trades [SESSION 30 SECONDS BY symbol]
-                        ^
+  ^
 ----------
 SELECT * FROM TABLE(TUMBLE(TABLE trades, DESCRIPTOR(price), INTERVAL '1' MINUTE))
 =>

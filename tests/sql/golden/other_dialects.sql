@@ -76,15 +76,11 @@ no error
 ----------
 SELECT TUMBLE_START(ts, INTERVAL '1' MINUTE), count(*) FROM trades GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)
 =>
-SqlError: line 1, column 77: there is no function TUMBLE: write FROM s [TUMBLE 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)); date_trunc('minute', ts) is a key per calendar unit
-  SELECT TUMBLE_START(ts, INTERVAL '1' MINUTE), count(*) FROM trades GROUP BY TUMBLE(ts, INTERVAL '1' MINUTE)
-                                                                              ^
+no error
 ----------
 SELECT count(*) FROM trades GROUP BY HOP(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)
 =>
-SqlError: line 1, column 38: there is no function HOP: write FROM s [HOP 5 MINUTES EVERY 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)); FROM s [RANGE 5 MINUTES] slides with every row
-  SELECT count(*) FROM trades GROUP BY HOP(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)
-                                       ^
+no error
 ----------
 SELECT count(*) FROM TABLE(HOP(TABLE trades, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE))
 =>
@@ -110,33 +106,23 @@ UnsupportedError: line 1, column 1: a group of several windows of CUMULATE 5 MIN
 ----------
 SELECT count(*) FROM trades GROUP BY SESSION(ts, INTERVAL '5' MINUTE)
 =>
-UnsupportedError: line 1, column 38: SESSION(...) is not supported: there are no windows that end with a gap; windows of fixed length are s [TUMBLE 1 MINUTE]; windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
-  SELECT count(*) FROM trades GROUP BY SESSION(ts, INTERVAL '5' MINUTE)
-                                       ^
+no error
 ----------
 SELECT window(ts, '1 minute'), count(*) FROM trades GROUP BY window(ts, '1 minute')
 =>
-UnsupportedError: line 1, column 62: window(...) is not supported: write FROM s [TUMBLE 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)); date_trunc('minute', ts) is a key per calendar unit
-  SELECT window(ts, '1 minute'), count(*) FROM trades GROUP BY window(ts, '1 minute')
-                                                               ^
+no error
 ----------
 SELECT count(*) FROM trades GROUP BY window(ts, '10 minutes', '5 minutes'), symbol
 =>
-UnsupportedError: line 1, column 38: window(...) is not supported: write FROM s [TUMBLE 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)); date_trunc('minute', ts) is a key per calendar unit
-  SELECT count(*) FROM trades GROUP BY window(ts, '10 minutes', '5 minutes'), symbol
-                                       ^
+no error
 ----------
 SELECT window.start, count(*) FROM trades GROUP BY window(ts, '1 minute')
 =>
-UnsupportedError: line 1, column 52: window(...) is not supported: write FROM s [TUMBLE 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)); date_trunc('minute', ts) is a key per calendar unit
-  SELECT window.start, count(*) FROM trades GROUP BY window(ts, '1 minute')
-                                                     ^
+no error
 ----------
 SELECT session_window(ts, '5 minutes'), count(*) FROM trades GROUP BY session_window(ts, '5 minutes')
 =>
-SqlError: line 1, column 71: there is no function session_window: there are no windows that end with a gap; windows of fixed length are s [TUMBLE 1 MINUTE]; windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute
-  SELECT session_window(ts, '5 minutes'), count(*) FROM trades GROUP BY session_window(ts, '5 minutes')
-                                                                        ^
+no error
 ----------
 SELECT time_bucket('1 minute', ts), count(*) FROM trades [NOW] GROUP BY 1
 =>

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-_SLIDING: Final = (
-    "windows slide with every row: write FROM s [RANGE 5 MINUTES] and GROUP BY the other keys, and "
-    "EMIT SNAPSHOT EVERY 1 MINUTE for an answer per minute"
-)
 _TUMBLING: Final = (
     "write FROM s [TUMBLE 1 MINUTE] and GROUP BY window_start, window_end, or the function in "
     "FROM, TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)); date_trunc('minute', ts) "
     "is a key per calendar unit"
+)
+_GROUPED: Final = (
+    "it is a key of GROUP BY, as in GROUP BY k, window(ts, '1 minute'), and the select list reads "
+    "it then; for each row in its windows write FROM s [TUMBLE 1 MINUTE]"
 )
 _HOPPING: Final = (
     "write FROM s [HOP 5 MINUTES EVERY 1 MINUTE] and GROUP BY window_start, window_end, or the "
@@ -19,8 +19,9 @@ _HOPPING: Final = (
     "MINUTE)); FROM s [RANGE 5 MINUTES] slides with every row"
 )
 _SESSION: Final = (
-    "there are no windows that end with a gap; windows of fixed length are s [TUMBLE 1 MINUTE]; "
-    f"{_SLIDING}"
+    "write FROM s [SESSION 30 SECONDS BY k] and GROUP BY k, window_start, window_end, the function "
+    "in FROM, SESSION(TABLE s PARTITION BY k, DESCRIPTOR(ts), INTERVAL '30' SECOND), or GROUP BY "
+    "k, session_window(ts, '30 seconds')"
 )
 _OVER: Final = (
     "there are no functions of preceding and following rows: join the stream with itself, or read "
@@ -37,7 +38,8 @@ _CODE: Final = "define it in Python: Engine.function or Session.function"
 
 _ADVICE: Final[dict[str, str]] = {
     "tumble tumbling tumble_start tumble_end tumble_rowtime tumble_proctime time_bucket": _TUMBLING,
-    "window window_time date_bin": _TUMBLING,
+    "window": _GROUPED,
+    "window_time date_bin": _TUMBLING,
     "hop hop_start hop_end hop_rowtime cumulate sliding hopping": _HOPPING,
     "session session_start session_end session_window": _SESSION,
     "lag lead row_number rank dense_rank percent_rank cume_dist ntile nth_value": _OVER,
@@ -91,5 +93,5 @@ ALTERNATIVES: Final = {name: text for names, text in _ADVICE.items() for name in
 
 #: The functions that form groups by time.
 GROUP_WINDOWS: Final = frozenset(
-    name for name, text in ALTERNATIVES.items() if text in (_HOPPING, _TUMBLING, _SESSION)
+    name for name, text in ALTERNATIVES.items() if text in (_HOPPING, _TUMBLING, _GROUPED, _SESSION)
 )

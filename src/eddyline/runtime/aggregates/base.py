@@ -52,6 +52,11 @@ class Aggregate(Protocol):
     def settle(self) -> None:
         """Release, at the end of a chunk, what is not referred to any more."""
 
+    def forget(self, slots: Array) -> None:
+        """Let distinct slots be as new ones: their rows never leave. Takes as long as there are
+        rows in all slots.
+        """
+
     def state(self) -> State:
         """Saved as plain arrays."""
 
@@ -113,6 +118,10 @@ class SlotArrays:
 
     def settle(self) -> None:
         """Nothing to release."""
+
+    def forget(self, slots: Array) -> None:
+        for rows in self._arrays.values():
+            rows.clear(slots)
 
     def state(self) -> State:
         return {name: rows.held() for name, rows in self._arrays.items()}

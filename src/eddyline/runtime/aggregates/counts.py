@@ -77,6 +77,10 @@ class CountDistinct(SlotArrays):
     def settle(self) -> None:
         self._nodes.settle()
 
+    def forget(self, slots: Array) -> None:
+        super().forget(slots)
+        self._nodes.forget(slots)
+
     def state(self) -> State:
         return {**super().state(), "nodes": self._nodes.state()}
 

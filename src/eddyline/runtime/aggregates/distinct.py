@@ -51,6 +51,10 @@ class OfDistinct:
         self._nodes.settle()
         self._inner.settle()
 
+    def forget(self, slots: Array) -> None:
+        self._nodes.forget(slots)
+        self._inner.forget(slots)
+
     def state(self) -> State:
         return {"nodes": self._nodes.state(), "inner": self._inner.state()}
 

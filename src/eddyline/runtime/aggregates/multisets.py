@@ -96,6 +96,10 @@ class Multiset(SlotArrays, ABC):
     def settle(self) -> None:
         self._nodes.settle()
 
+    def forget(self, slots: Array) -> None:
+        super().forget(slots)
+        self._nodes.forget(slots)
+
     def state(self) -> State:
         return {**super().state(), "nodes": self._nodes.state(), "trees": self._trees.state()}
 

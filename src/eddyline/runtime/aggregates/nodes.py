@@ -72,6 +72,13 @@ class Nodes:
             self._touched = []
             self.table.release(touched[self.occurrences[touched] == 0])
 
+    def forget(self, slots: Array) -> None:
+        """Release all nodes of slots."""
+        used = self.table.used()
+        gone = used[np.isin(self.table.keys(used)[0].to_numpy(), slots)]
+        self.occurrences[gone] = 0
+        self.table.release(gone)
+
     def state(self) -> State:
         return {"table": self.table.state(), "occurrences": self._occurrences.held()}
 

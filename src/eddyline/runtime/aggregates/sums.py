@@ -148,6 +148,10 @@ class Moments(SlotArrays):
     def current(self, slots: Array) -> pa.Array:
         return number_array(self.reported[slots], self.shown[slots], pa.float64())
 
+    def forget(self, slots: Array) -> None:
+        moments.displace(slots, self.place, self._limbs.array, self._free)
+        super().forget(slots)
+
     def state(self) -> State:
         limbs = self._limbs.array[: self._free[moments.FRESH]]
         return {**super().state(), "limbs": limbs, "free": self._free}

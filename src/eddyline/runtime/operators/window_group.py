@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.time_windows import TimeWindows
 from eddyline.runtime.aggregates import Aggregate
-from eddyline.runtime.batch import EXPIRY, Batch, Evaluator
-from eddyline.runtime.failures import Failure, report, usable_rows
+from eddyline.runtime.batch import Batch, Evaluator
+from eddyline.runtime.failures import usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.operators.final_groups import FinalGroups, Source
+from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.window_groups import Closed, WindowGroups
-from eddyline.runtime.time_windows import assigned, instants, starts_of
+from eddyline.runtime.stores.window_groups import WindowGroups
+from eddyline.runtime.time_windows import assigned, starts_of
 from eddyline.types import FOREVER
-
-#: A column of the output: a key's or an aggregate's number, or the window's start or end.
-Source = tuple[Literal["key", "aggregate", "start", "end"], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +41,7 @@ class Grouping:
     outputs: tuple[Source, ...]
 
 
-class WindowGroup(Operator):
+class WindowGroup(FinalGroups):
     """Aggregates rows where they come, and emits the groups of a window when it ends.
 
     Rows do not wait for their expiry: a window's groups are dropped as a whole. Of windows that
@@ -57,7 +53,7 @@ class WindowGroup(Operator):
     """
 
     def __init__(self, source: Operator, windows: TimeWindows, grouping: Grouping) -> None:
-        super().__init__((source,))
+        super().__init__(source, grouping.names, grouping.outputs)
         self._windows = windows
         self._grouping = grouping
         self._computed = [a for a in grouping.arguments if a is not None]
@@ -67,7 +63,6 @@ class WindowGroup(Operator):
             self._slices = WindowGroups(grouping.types, grouping.aggregates)
             last = grouping.merged
         self._groups = WindowGroups(grouping.types, last)
-        self._rows = 0
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         batch = batches[0]
@@ -81,7 +76,8 @@ class WindowGroup(Operator):
             self._slices.add(assigned(self._windows.slices, batch.ts).end, keys, columns)
             ended = self._slices.close(tick.clock)
             self._add(ended.end - 1, ended.keys, list(ended.values))  # in the slice, not behind it
-        return self._emitted(self._groups.close(tick.clock))
+        closed = self._groups.close(tick.clock)
+        return self.emitted(closed, starts_of(self._windows, closed.end))
 
     def _add(self, ts: Array, keys: list[pa.Array], columns: list[pa.Array | None]) -> None:
         row, end = assigned(self._windows, ts)
@@ -91,58 +87,23 @@ class WindowGroup(Operator):
             columns = [None if c is None else c.take(rows) for c in columns]
         self._groups.add(end, keys, columns)
 
-    def _emitted(self, closed: Closed) -> Batch:
-        if closed.failed.any():
-            self._report_failed(closed.where(closed.failed))
-            closed = closed.where(~closed.failed)
-        batch = self._batch(closed, self._rows)
-        self._rows += len(batch)
-        return batch
-
-    def _batch(self, closed: Closed, first: int) -> Batch:
-        n = closed.end.size
-        columns = []
-        for kind, number in self._grouping.outputs:
-            if kind == "key":
-                columns.append(closed.keys[number])
-            elif kind == "aggregate":
-                columns.append(closed.values[number])
-            elif kind == "end":
-                columns.append(instants(closed.end))
-            else:
-                columns.append(instants(starts_of(self._windows, closed.end)))
-        return Batch(
-            closed.end,
-            np.full(n, EXPIRY, np.int64),
-            np.full(n, FOREVER, np.int64),
-            np.ones(n, np.int8),
-            (np.arange(first, first + n),),
-            (None,),
-            tuple(columns),
-        )
-
-    def _report_failed(self, closed: Closed) -> None:
-        groups = self._batch(closed, 0)
-        places = [i for i, (kind, _) in enumerate(self._grouping.outputs) if kind != "aggregate"]
-        names = tuple((self._grouping.names[i], place) for i, place in enumerate(places))
-        report(Failure(groups, np.arange(len(groups)), closed.reasons, names))
-
     def live(self, clock: int) -> Batch:
         """None: rows are emitted and not kept."""
-        return self._batch(self._groups.close(-FOREVER), 0)
+        closed = self._groups.close(-FOREVER)
+        return self.rows(closed, closed.end, 0)
 
     def kept(self) -> int:
         return len(self._groups) + (0 if self._slices is None else len(self._slices))
 
     def state(self) -> State:
         return {
+            **super().state(),
             "slices": {} if self._slices is None else self._slices.state(),
             "groups": self._groups.state(),
-            "rows": np.array([self._rows]),
         }
 
     def restore(self, state: State) -> None:
+        super().restore(state)
         if self._slices is not None:
             self._slices.restore(nested(state, "slices"))
         self._groups.restore(nested(state, "groups"))
-        self._rows = int(array(state, "rows")[0])

@@ -56,6 +56,10 @@ class SlotArray:
             self.array[self.end : end] = self._fill
         self.end = end
 
+    def clear(self, slots: Array) -> None:
+        """Let rows be as new ones."""
+        self.array[slots] = 0 if self._fill is None else self._fill
+
     def held(self) -> Array:
         """A view of the rows below ``end``."""
         return self.array[: self.end]

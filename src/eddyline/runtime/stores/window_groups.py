@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels.aggregates import SignedRows, last_of_event
 from eddyline.runtime.aggregates import Aggregate
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keytable import KeyTable
+from eddyline.runtime.stores.running import RunningAggregates
 from eddyline.runtime.stores.slot_arrays import SlotArray
 from eddyline.types import BEGINNING
 
@@ -47,43 +47,22 @@ class _Generation:
     ) -> None:
         self.until = until
         self._table = KeyTable([*types, pa.int64()])
-        self._aggregates = aggregates
+        self._aggregates = RunningAggregates(aggregates)
         self._ends = SlotArray(np.int64)
-        self._seen = SlotArray(np.int64)
 
     def add(self, end: Array, keys: list[pa.Array], columns: list[pa.Array | None]) -> None:
         slot = self._table.slots([*keys, pa.array(end)], end.size)
-        lanes = [a.lanes(slot, values) for a, values in zip(self._aggregates, columns, strict=True)]
-        top = self._table.end
-        self._ends.grow(top)
-        self._seen.grow(top)
+        self._ends.grow(self._table.end)
         self._ends.array[slot] = end
-        same = np.zeros(slot.size, np.int64)
-        last = last_of_event(same, same, slot, self._seen.array)
-        rows = SignedRows(slot, np.ones(slot.size, np.int8), last)
-        for aggregate, lane in zip(self._aggregates, lanes, strict=True):
-            aggregate.grow(top)
-            aggregate.run(rows, lane)
-            aggregate.settle()
+        self._aggregates.add(slot, columns, self._table.end)
 
     def close(self, after: int, clock: int) -> Closed:
         """The groups of windows that end behind ``after``, up to the clock."""
         end = self._ends.held()
         slots = np.flatnonzero((end > after) & (end <= clock))
         slots = slots[np.argsort(end[slots], kind="stable")]
-        reasons = np.full(slots.size, "", object)
-        failed = np.zeros(slots.size, np.bool_)
-        for aggregate in self._aggregates:
-            fails = aggregate.has_failed(slots) & ~failed
-            reasons[fails] = aggregate.failure
-            failed |= fails
-        return Closed(
-            end[slots],
-            self._table.keys(slots)[:-1],
-            [a.current(slots) for a in self._aggregates],
-            failed,
-            pa.array(reasons, pa.string()),
-        )
+        values = self._aggregates.values(slots)
+        return Closed(end[slots], self._table.keys(slots)[:-1], *values)
 
     def __len__(self) -> int:
         return len(self._table)
@@ -93,15 +72,13 @@ class _Generation:
             "until": np.array([self.until]),
             "table": self._table.state(),
             "ends": self._ends.held(),
-            "aggregates": {str(i): a.state() for i, a in enumerate(self._aggregates)},
+            "aggregates": self._aggregates.state(),
         }
 
     def restore(self, state: State) -> None:
         self._table.restore(nested(state, "table"))
         self._ends.restore(array(state, "ends"))
-        self._seen.grow(self._table.end)
-        for i, aggregate in enumerate(self._aggregates):
-            aggregate.restore(nested(nested(state, "aggregates"), str(i)))
+        self._aggregates.restore(nested(state, "aggregates"), self._table.end)
 
 
 class WindowGroups:

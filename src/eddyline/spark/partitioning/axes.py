@@ -34,6 +34,7 @@ from eddyline.algebra.plan import (
     Product,
     Project,
     SemiJoin,
+    SessionGroups,
     SharedRows,
     StreamScan,
     TableScan,
@@ -228,6 +229,11 @@ class _Origins:
                 keys = [_over(k, below) for k in node.keys]
                 self._want(keys)
                 return [*keys, *(None for _ in node.aggregates)]
+            case SessionGroups():
+                below = self._outputs(node.input)
+                keys = [_over(k, below) for k in node.by]
+                self._want(keys[: len(node.partition)])
+                return [*keys, None, None, *(None for _ in node.aggregates)]
             case Distinct():
                 below = self._outputs(node.input)
                 self._want(below)

@@ -57,6 +57,7 @@ from eddyline.algebra.plan import (
     Product,
     Project,
     SemiJoin,
+    SessionGroups,
     SharedRows,
     StreamScan,
     TableScan,
@@ -69,6 +70,7 @@ from eddyline.algebra.windows import PartitionRows
 from eddyline.spark.partitioning.equalities import Equalities, in_terms_of
 from eddyline.spark.partitioning.join_regions import Region, equal_pairs, region
 from eddyline.spark.partitioning.layouts import COPIED, ByKey, Coordinate, Spread
+from eddyline.spark.partitioning.names import name_of, names_of, why_apart
 
 
 class NotLocal(Exception):
@@ -136,7 +138,7 @@ def _table_alone(plan: Plan) -> str | None:
             return tables[0] if all(tables) else None
         case Negation() | SemiJoin() | AntiJoin():
             return _table_alone(node.left)
-        case Unnest() | Windowed() | FinalRows():
+        case Unnest() | Windowed() | FinalRows() | SessionGroups():
             return _table_alone(node.input)
         case Union():
             return next(filter(None, map(_table_alone, node.parts)), None)
@@ -166,6 +168,8 @@ def _held(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
             return _in_parts(node, _with_streams(node.input, axis))
         case GroupBy():
             return _grouped(node, _with_streams(node.input, axis))
+        case SessionGroups():
+            return _in_sessions(node, _with_streams(node.input, axis))
         case Distinct():
             held, columns = _with_streams(node.input, axis), _columns(node)
             return _by_keys(held, columns, columns, f"DISTINCT of {_list(node)}")
@@ -214,7 +218,9 @@ def _joined(found: Region, axis: Mapping[str, Coordinate]) -> Held:
     if not once and not keyed:
         return Everywhere()
     if once and len(once) + len(keyed) > 1:
-        raise NotLocal(f"no equality joins {_names(found.inputs, [*once, *(i for i, _ in keyed)])}")
+        raise NotLocal(
+            f"no equality joins {names_of(found.inputs, [*once, *(i for i, _ in keyed)])}"
+        )
     if once:
         return Once()
     own = [(a, b) for _, key in keyed for part in key for a in part for b in part if a != b]
@@ -222,7 +228,7 @@ def _joined(found: Region, axis: Mapping[str, Coordinate]) -> Held:
     first, *others = keyed
     for i, key in others:
         if not _agree(first[1], key, equal):
-            raise NotLocal(_why_apart(found, first[0], i, _key_text(first[1]), _key_text(key)))
+            raise NotLocal(why_apart(found, first[0], i, _key_text(first[1]), _key_text(key)))
     places: dict[Expr, Expr] = {}
     for index, expr in enumerate(found.outputs):
         places.setdefault(expr, ColumnRef(expr.type, index, str(expr)))
@@ -264,7 +270,7 @@ def _matched(node: Negation | SemiJoin | AntiJoin, left: Held, right: Held) -> H
                 raise NotLocal(f"EXCEPT ALL counts rows of equal {node.label}")
         return left
     if not isinstance(left, Keyed) or not isinstance(right, Keyed):
-        raise NotLocal(f"{_kind(node)} compares with all rows of {_name(node.right)}")
+        raise NotLocal(f"{_kind(node)} compares with all rows of {name_of(node.right)}")
     pairs = [(a, shift_columns(b, width)) for a, b in node.keys]
     pairs += equal_pairs(conjuncts(residual))
     shifted = [frozenset(shift_columns(e, width) for e in part) for part in right.key]
@@ -311,6 +317,18 @@ def _grouped(node: GroupBy, held: Held) -> Held:
     return _by_keys(held, node.keys, _columns(node), f"GROUP BY {', '.join(map(str, node.keys))}")
 
 
+def _in_sessions(node: SessionGroups, held: Held) -> Held:
+    """All rows of a session must be together, also those that are not grouped."""
+    arguments = [e for a in node.aggregates for e in (a.argument, a.where)]
+    for expr in (*node.by, node.where, *arguments):
+        if expr is not None:
+            _require_at_one_coordinate(expr, held)
+    if not node.partition and not isinstance(held, Everywhere):
+        raise NotLocal("SESSION without PARTITION BY is of all rows")
+    what = f"SESSION BY {', '.join(map(str, node.partition))}"
+    return _by_keys(held, node.partition, _columns(node), what)
+
+
 def _by_keys(held: Held, keys: Sequence[Expr], columns: Sequence[Expr], what: str) -> Held:
     """Rows with equal ``keys`` become a row with ``columns``, if they are together."""
     if isinstance(held, Everywhere):
@@ -352,29 +370,6 @@ def _require_infallible(expr: Expr) -> None:
 
 def _columns(plan: Plan) -> tuple[ColumnRef, ...]:
     return tuple(ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema))
-
-
-def _why_apart(found: Region, first: int, second: int, key: str, other: str) -> str:
-    names = _name(found.inputs[first]), _name(found.inputs[second])
-    if names[0] == names[1]:
-        return (
-            f"{names[0]} is joined with itself on different columns: each of its rows would have "
-            "to be dealt in two ways"
-        )
-    return f"{names[0]} and {names[1]} are joined, but {key} = {other} does not follow"
-
-
-def _names(plans: Sequence[Plan], places: Iterable[int]) -> str:
-    names = [_name(plans[i]) for i in places]
-    return f"{names[0]} with itself" if len(set(names)) == 1 else " and ".join(names)
-
-
-def _name(plan: Plan) -> str:
-    while isinstance(plan, (Filter, Project)):
-        plan = plan.input
-    if isinstance(plan, StreamScan):
-        return plan.stream
-    return plan.table if isinstance(plan, TableScan) else "a sub-query"
 
 
 def _list(plan: Plan) -> str:

@@ -11,6 +11,12 @@ from eddyline.sql.binder.final import NoWindowEnd, final_plan, is_final_by_defau
 from eddyline.sql.binder.output import checked_output
 from eddyline.sql.binder.parameters import parameter_row
 from eddyline.sql.binder.query import bind_query
+from eddyline.sql.binder.sessions import (
+    ONLY_FINAL,
+    NoSessionGroups,
+    has_sessions,
+    with_session_groups,
+)
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.stack import with_stack
 from eddyline.sql.statements import Select
@@ -48,11 +54,15 @@ def _bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
             UnsupportedError,
         )
     plan = checked_output(bound.plan, select, context)
-    if emit.mode == "final" or (not emit.stated and is_final_by_default(plan)):
+    sessions = has_sessions(plan)
+    if sessions and emit.stated and emit.mode != "final":
+        raise context.error(select.ast, ONLY_FINAL, UnsupportedError)
+    if sessions or emit.mode == "final" or (not emit.stated and is_final_by_default(plan)):
         try:
-            plan, emit = context.checked(final_plan(plan), select.ast), Emit("final")
-        except NoWindowEnd as e:
+            final = with_session_groups(plan) if sessions else final_plan(plan)
+        except (NoWindowEnd, NoSessionGroups) as e:
             raise context.error(select.ast, str(e), UnsupportedError) from None
+        plan, emit = context.checked(final, select.ast), Emit("final")
     return BoundQuery(plan, emit, row.table.name if row else None)
 
 

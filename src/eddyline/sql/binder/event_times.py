@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Expr
-from eddyline.sql.binder import time_windows
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.from_clause import FromClause
+from eddyline.sql.binder.time_columns import time_column
 
 
 def event_time(source: FromClause, context: Context) -> Expr | None:
@@ -15,7 +15,7 @@ def event_time(source: FromClause, context: Context) -> Expr | None:
     for item in source.items:
         if not item.bound.changes:  # a static table
             continue
-        place = time_windows.event_time(item.bound.plan, context)
+        place = time_column(item.bound.plan, context)
         relation = next((r for r in source.scope.relations if r.name == item.name), None)
         if place is None or relation is None:
             return None

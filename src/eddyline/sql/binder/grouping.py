@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -33,16 +33,19 @@ def bind_keys(
                 group, f"GROUP BY {name} is not supported: list the keys", UnsupportedError
             )
 
-    def bind(node: exp.Expr) -> Expr:
-        chosen = _chosen(node, projections, context)
-        return Scalars(scope, context, clause="GROUP BY", aliases=aliases).bind(chosen)
+    def bind(node: exp.Expr) -> tuple[Expr, ...]:
+        plain = node.this if isinstance(node, exp.Alias) else node
+        scalars = Scalars(scope, context, clause="GROUP BY", aliases=aliases)
+        key = scalars.bind(chosen(plain, projections, context))
+        window = scope.window
+        return window.columns if window and key == window.both else (key,)
 
     if has_sets(group):
         return bind_sets(group, bind, context)
-    return tuple(dict.fromkeys(map(bind, group.expressions)))
+    return tuple(dict.fromkeys(key for node in group.expressions for key in bind(node)))
 
 
-def _chosen(node: exp.Expr, projections: list[exp.Expr], context: Context) -> exp.Expr:
+def chosen(node: exp.Expr, projections: Sequence[exp.Expr], context: Context) -> exp.Expr:
     """The select-list entry of an ordinal; other nodes unchanged."""
     if not (isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit()):
         return node

@@ -113,18 +113,20 @@ def has_sets(group: exp.Group) -> bool:
     return any(isinstance(e, _SEVERAL) for e in group.expressions)
 
 
-def bind_sets(group: exp.Group, bind: Callable[[exp.Expr], Expr], context: Context) -> GroupingSets:
+def bind_sets(
+    group: exp.Group, bind: Callable[[exp.Expr], tuple[Expr, ...]], context: Context
+) -> GroupingSets:
     """The sets of a GROUP BY that has some.
 
     Args:
-        bind: makes a key of a node.
+        bind: makes the keys of a node.
     """
     found: dict[Expr, int] = {}
     sets = []
     for nodes in _sets(group, context):
         positions = set()
-        for node in nodes:
-            positions.add(found.setdefault(bind(node), len(found)))
+        for key in (key for node in nodes for key in bind(node)):
+            positions.add(found.setdefault(key, len(found)))
         sets.append(frozenset(positions))
     return GroupingSets(tuple(found), tuple(sets))
 

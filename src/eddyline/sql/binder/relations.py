@@ -16,7 +16,7 @@ from eddyline.sql.binder.context import BoundPlan, Context, OpenStream
 from eddyline.sql.binder.output import unique_names
 from eddyline.sql.binder.time_windows import windowed_item, windowed_stream
 from eddyline.sql.statements import Select
-from eddyline.sql.time_window_syntax import FixedWindow
+from eddyline.sql.time_window_syntax import FixedWindow, SessionWindow
 from eddyline.sql.window_syntax import StreamWindow
 from eddyline.types import Field, Schema
 
@@ -124,8 +124,8 @@ def _stream(node: exp.Table, stream: StreamDef, context: Context) -> BoundPlan:
     if written is None:
         scan = StreamScan(stream.name, Unbounded(explicit=False), stream.schema)
         return BoundPlan(scan, (OpenStream(stream.name, node, context),))
-    if isinstance(written, FixedWindow):
-        return windowed_stream(node, written, stream, context)
+    if isinstance(written, (FixedWindow, SessionWindow)):
+        return windowed_stream(node, written, stream, context, place)
     window = _window(written, stream, place)
     return BoundPlan(StreamScan(stream.name, window, stream.schema))
 

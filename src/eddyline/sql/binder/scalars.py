@@ -20,6 +20,7 @@ from eddyline.sql.binder.literals import constant, interval
 from eddyline.sql.binder.refused import IN_WHERE, refusal_of
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.datatypes import arrow_type
+from eddyline.sql.group_window_syntax import group_call
 from eddyline.sql.limits import MAX_EXPRESSION
 from eddyline.types import sql_type
 
@@ -263,6 +264,9 @@ class Scalars:
             return self._aggregate(node, None)
         if node.name.lower() in ("grouping", "grouping_id"):
             return self._grouping(node)
+        window = self._scope.window
+        if window is not None and group_call(node) is not None:
+            return window.value(node)
         own = self._context.catalog.functions
         function = functions.find(node.name, own)
         unit = self._unit(node)

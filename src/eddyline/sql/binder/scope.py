@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -43,6 +43,20 @@ class Relation:
 
 
 @dataclass(frozen=True)
+class WindowKeys:
+    """The window of GROUP BY.
+
+    Attributes:
+        columns: its start and end. both: a structure of them.
+        value: binds the call of a function of the window.
+    """
+
+    columns: tuple[ColumnRef, ColumnRef]
+    both: Expr
+    value: Callable[[exp.Expr], Expr]
+
+
+@dataclass(frozen=True)
 class Scope:
     """The FROM items of a SELECT, in order.
 
@@ -53,6 +67,7 @@ class Scope:
         outer: in a sub-query, the scope of the enclosing SELECT, for names that no item has.
         time: the event time of the rows, if it is known.
         named: whether columns are shown with their item's name even if there is one item only.
+        window: that of GROUP BY, whose columns are the last.
     """
 
     relations: tuple[Relation, ...] = ()
@@ -61,6 +76,7 @@ class Scope:
     outer: Scope | None = None
     named: bool = False
     time: Expr | None = None
+    window: WindowKeys | None = None
 
     @property
     def width(self) -> int:

@@ -7,10 +7,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from eddyline.algebra.plan import Distinct, Filter, Plan, Project
-from eddyline.sql.binder.context import BoundPlan, Context, require_windows
+from eddyline.sql.binder.context import BoundPlan, Context, OpenStream, require_windows
 from eddyline.sql.binder.event_times import event_time
 from eddyline.sql.binder.existence import split_where, with_existences
 from eddyline.sql.binder.from_clause import FromClause, bind_from
+from eddyline.sql.binder.group_windows import find_group_window
 from eddyline.sql.binder.grouping import GroupRewriter, bind_keys, is_grouped
 from eddyline.sql.binder.live_tables import check_tables
 from eddyline.sql.binder.relations import BindQuery
@@ -30,8 +31,7 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
     check_tables(source.items, source.parts, context)
     plan, streams = _chosen(select, source, context, bind_query), source.open_streams
     if is_grouped(select):
-        scope = replace(source.scope, time=event_time(source, context))
-        plan = _grouped(select, plan, scope, context)
+        plan, streams = _grouped(select, plan, source, context)
         require_windows(streams, "GROUP BY" if select.args.get("group") else "an aggregate")
     else:
         plan = _projected(select, plan, source.scope, context)
@@ -58,11 +58,21 @@ def _projected(select: exp.Select, plan: Plan, scope: Scope, context: Context) -
     return Project(plan, tuple(i.expr for i in items), tuple(i.name for i in items))
 
 
-def _grouped(select: exp.Select, plan: Plan, scope: Scope, context: Context) -> Plan:
+def _grouped(
+    select: exp.Select, plan: Plan, source: FromClause, context: Context
+) -> tuple[Plan, tuple[OpenStream, ...]]:
+    """The groups, and the streams below that have no window."""
     known = aliases(select.expressions)
     projections = [unaliased(e) for e in select.expressions]
-    keys = bind_keys(select.args.get("group"), projections, known, scope, context)
+    group, streams = select.args.get("group"), source.open_streams
+    scope = replace(source.scope, time=event_time(source, context))
+    window = find_group_window(group, projections, known, scope, context)
+    if window is not None:
+        scope, streams = window.scope, ()
+    keys = bind_keys(group, projections, known, scope, context)
     groups = GroupRewriter(keys, context)
+    if window is not None:
+        plan = window.rows(plan, groups.keys, source, context)
     items = select_items(select, scope, context)
     exprs = tuple(groups.over(i.expr, i.scalars) for i in items)
     having = select.args.get("having")
@@ -73,4 +83,4 @@ def _grouped(select: exp.Select, plan: Plan, scope: Scope, context: Context) -> 
     plan = groups.plan(plan)
     if condition is not None:
         plan = Filter(plan, condition)
-    return Project(plan, exprs, tuple(i.name for i in items))
+    return Project(plan, exprs, tuple(i.name for i in items)), streams

@@ -13,6 +13,7 @@ from eddyline.sql.binder.parameters import names_row, parameters
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.dialect import Eddyline
+from eddyline.sql.group_window_syntax import group_call
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,8 @@ def _output_name(node: exp.Expr, context: Context) -> str:
         return str(node.alias)
     if isinstance(node, exp.Column):
         return str(node.name)
+    if group_call(node) is not None:
+        return str(node.name.lower())
     if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
         return str(node.expression.name)
     return str(node.sql(dialect=Eddyline, normalize_functions=False))

@@ -17,6 +17,8 @@ from eddyline.algebra.plan import (
     Plan,
     Product,
     Project,
+    SessionGroups,
+    Sessions,
     Union,
     Unnest,
     Windowed,
@@ -95,8 +97,10 @@ def _columns(plan: Plan, inputs: list[PlanSize], own: list[int]) -> tuple[int, .
         return tuple(c for i in inputs for c in i.columns)
     if isinstance(plan, Unnest):
         return (*inputs[0].columns, *(1 for _ in plan.names))
-    if isinstance(plan, Windowed):
+    if isinstance(plan, (Windowed, Sessions)):
         return (*inputs[0].columns, 1, 1)
+    if isinstance(plan, SessionGroups):
+        return (*own[: len(plan.by)], *(1 for _ in plan.schema[len(plan.by) :]))
     return inputs[0].columns if inputs else (1,) * len(plan.schema)
 
 
@@ -106,6 +110,10 @@ def _expressions(plan: Plan) -> Iterator[Expr]:
         yield from plan.exprs
     elif isinstance(plan, GroupBy):
         yield from plan.keys
+    elif isinstance(plan, Sessions):
+        yield from plan.partition
+    elif isinstance(plan, SessionGroups):
+        yield from plan.by
     elif isinstance(plan, Filter):
         yield plan.predicate
     elif isinstance(plan, Unnest):

@@ -1,31 +1,39 @@
-"""Streams and queries in windows between fixed instants."""
+"""Streams and queries in windows between fixed instants, and in sessions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from eddyline.algebra.catalog import StreamDef
-from eddyline.algebra.expressions import ColumnRef
+from eddyline.algebra.expressions import ColumnRef, Expr
 from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS
-from eddyline.algebra.plan import Filter, Plan, Project, StreamScan, Windowed
-from eddyline.algebra.reads import streams_read
+from eddyline.algebra.plan import Plan, Sessions, StreamScan, Windowed
+from eddyline.algebra.reads import stream_scans, streams_read
 from eddyline.algebra.time_windows import TimeWindows
 from eddyline.algebra.windows import Range, Unbounded
-from eddyline.errors import UnsupportedError
-from eddyline.sql.binder.context import BoundPlan, Context
-from eddyline.sql.time_window_syntax import FixedWindow
+from eddyline.errors import UnsupportedError, did_you_mean
+from eddyline.sql.binder.context import BoundPlan, Context, OpenStream
+from eddyline.sql.binder.time_columns import check_event_time, time_column
+from eddyline.sql.time_window_syntax import FixedWindow, SessionWindow
 
 
 def windowed_stream(
-    node: exp.Expr, window: FixedWindow, stream: StreamDef, context: Context
+    node: exp.Expr,
+    window: FixedWindow | SessionWindow,
+    stream: StreamDef,
+    context: Context,
+    place: Context,
 ) -> BoundPlan:
-    """The rows of a stream in their windows. No row is needed for longer than a window is open."""
-    windows = _windows(window)
-    scan = StreamScan(stream.name, Range(windows.size_us), stream.schema)
-    return BoundPlan(_windowed(node, scan, windows, stream.name, context))
+    """The rows of a stream in their windows. No row is needed for longer than a window is open.
+
+    Args:
+        place: where the window is written.
+    """
+    scan = StreamScan(stream.name, Range(window.args["size"]), stream.schema)
+    return BoundPlan(_in(node, scan, window, stream.name, context, place))
 
 
 def windowed_item(
@@ -40,32 +48,53 @@ def windowed_item(
         SqlError: the column of times is not the event time, or rows of the input are taken back.
     """
     window = node.args["windowed"]
-    windows = _windows(window)
     bound = bind(context)
-    plan = bound.plan
-    if not streams_read(plan):
-        raise context.error(node, f"{windows.kind} needs a stream: tables have no event time")
-    for stream in bound.open_streams:
-        plan = _with_range(plan, windows.size_us)
-        if any(isinstance(w, Unbounded) for w in _windows_of(plan)):
-            raise stream.context.error(
-                stream.node,
-                f"the stream '{stream.name}' needs a window here: write {stream.name} "
-                "[RANGE 5 MINUTES]",
-            )
+    if not streams_read(bound.plan):
+        kind = window.args["kind"]
+        raise context.error(node, f"{kind} needs a stream: tables have no event time")
+    plan = with_range(bound.plan, bound.open_streams, window.args["size"])
     name = node.alias_or_name or (node.name if isinstance(node, exp.Table) else "")
     _check_time(window.args["column"], plan, name, context)
-    return BoundPlan(_windowed(node, plan, windows, name or "the query", context))
+    return BoundPlan(_in(node, plan, window, name or "the query", context, context))
 
 
-def _windows(window: FixedWindow) -> TimeWindows:
-    kind, size, step, offset = (window.args[n] for n in ("kind", "size", "step", "offset"))
-    return TimeWindows(kind, size, step, offset % step)
+def _in(
+    node: exp.Expr,
+    plan: Plan,
+    window: FixedWindow | SessionWindow,
+    name: str,
+    context: Context,
+    place: Context,
+) -> Plan:
+    """The rows of a plan in the windows that are written."""
+    if isinstance(window, FixedWindow):
+        kind, size, step, offset = (window.args[n] for n in ("kind", "size", "step", "offset"))
+        return in_windows(node, plan, TimeWindows(kind, size, step, offset % step), name, context)
+    keys = tuple(_column(k, plan, name, place) for k in window.expressions)
+    return in_sessions(node, plan, keys, window.args["size"], name, context)
 
 
-def _windowed(
+def in_windows(
     node: exp.Expr, plan: Plan, windows: TimeWindows, name: str, context: Context
 ) -> Plan:
+    """The rows of a plan in windows.
+
+    Raises:
+        SqlError: it has columns of windows already, or its rows are taken back.
+    """
+    _check_rows(node, plan, windows.kind, name, context)
+    return context.checked(Windowed(plan, windows), node)
+
+
+def in_sessions(
+    node: exp.Expr, plan: Plan, keys: Sequence[Expr], gap_us: int, name: str, context: Context
+) -> Plan:
+    """The rows of a plan in sessions of keys; raises as :func:`in_windows`."""
+    _check_rows(node, plan, "SESSION", name, context)
+    return context.checked(Sessions(plan, tuple(dict.fromkeys(keys)), gap_us), node)
+
+
+def _check_rows(node: exp.Expr, plan: Plan, kind: str, name: str, context: Context) -> None:
     taken = {f.name.lower() for f in plan.schema}
     for field in WINDOW_COLUMNS:
         if field.name in taken:
@@ -74,61 +103,61 @@ def _windowed(
     if plan.takes_back:
         raise context.error(
             node,
-            f"{windows.kind} over rows that are taken back is not supported (GROUP BY, windows of "
+            f"{kind} over rows that are taken back is not supported (GROUP BY, windows of "
             "rows, NOT EXISTS, tables that change): put the window on the streams below, and group "
             "by window_start and window_end",
             UnsupportedError,
         )
-    return context.checked(Windowed(plan, windows), node)
 
 
-def _with_range(plan: Plan, us: int) -> Plan:
-    """Filters and projections of a stream without a window, with one of a length."""
-    if isinstance(plan, StreamScan) and isinstance(plan.window, Unbounded):
-        return plan if plan.window.explicit else replace(plan, window=Range(us))
-    if isinstance(plan, (Filter, Project)):
-        return plan.with_inputs(_with_range(plan.input, us))
+def with_range(plan: Plan, streams: Iterable[OpenStream], us: int) -> Plan:
+    """The plan whose streams without a window have one of a length.
+
+    Raises:
+        SqlError: one of them is UNBOUNDED.
+    """
+    for stream in streams:
+        plan = _ranged(plan, us)
+        if any(isinstance(scan.window, Unbounded) for scan in stream_scans(plan)):
+            raise stream.context.error(
+                stream.node,
+                f"the stream '{stream.name}' needs a window here: write {stream.name} "
+                "[RANGE 5 MINUTES]",
+            )
     return plan
 
 
-def _windows_of(plan: Plan) -> list[object]:
-    found: list[object] = [w for p in plan.inputs for w in _windows_of(p)]
-    return [plan.window] if isinstance(plan, StreamScan) else found
+def _ranged(plan: Plan, us: int) -> Plan:
+    if isinstance(plan, StreamScan) and isinstance(plan.window, Unbounded):
+        return plan if plan.window.explicit else replace(plan, window=Range(us))
+    return plan.with_inputs(*(_ranged(p, us) for p in plan.inputs))
 
 
 def _check_time(column: exp.Expr, plan: Plan, name: str, context: Context) -> None:
     """Check that a column is the event time of a plan's rows; ``_ts`` is that of any."""
     if column.name.lower() == "_ts":
         return
-    index = next(
-        (i for i, f in enumerate(plan.schema) if f.name.lower() == column.name.lower()), None
-    )
-    time = event_time(plan, context)
-    shown = "_ts" if time is None else plan.schema[time].name
+    index = _position(column, plan)
     if index is None:
+        time = time_column(plan, context)
+        shown = "_ts" if time is None else plan.schema[time].name
         of = f"in '{name}'" if name else "here"
         raise context.error(
             column, f"there is no column '{column.name}' {of}; the event time is {shown}"
         )
-    if index != time:
-        message = f"windows are over the event time, {shown}, not over '{column.name}'"
-        if time is None:
-            message += ": a row of a join, or of a sub-query without it, has its time in _ts"
-        raise context.error(column, message)
+    check_event_time(index, column, plan, context)
 
 
-def event_time(plan: Plan, context: Context) -> int | None:
-    """The column that has the event time of the rows of one stream."""
-    if isinstance(plan, StreamScan):
-        timestamp = context.catalog.streams[plan.stream].timestamp
-        found = (i for i, f in enumerate(plan.schema) if f.name == timestamp)
-        return next(found, None)
-    if isinstance(plan, (Filter, Windowed)):
-        return event_time(plan.input, context)
-    if isinstance(plan, Project):
-        below = event_time(plan.input, context)
-        columns = (
-            i for i, e in enumerate(plan.exprs) if isinstance(e, ColumnRef) and e.index == below
-        )
-        return None if below is None else next(columns, None)
-    return None
+def _position(column: exp.Expr, plan: Plan) -> int | None:
+    names = [f.name.lower() for f in plan.schema]
+    return names.index(column.name.lower()) if column.name.lower() in names else None
+
+
+def _column(column: exp.Expr, plan: Plan, name: str, context: Context) -> ColumnRef:
+    """The column by which sessions are kept apart."""
+    index = _position(column, plan)
+    if index is None:
+        hint = did_you_mean(column.name, [f.name for f in plan.schema])
+        raise context.error(column, f"there is no column '{column.name}' in '{name}'; {hint}")
+    field = plan.schema[index]
+    return ColumnRef(field.type, index, field.name)

@@ -1,0 +1,184 @@
+"""EMIT FINAL over sessions: GROUP BY whose groups are of one session each.
+
+::
+
+    Filter  n > 1                            Filter  n > 1
+      GroupBy  k, window_end: COUNT(*)         Project  k, window_end, COUNT(*)
+        Filter  x > 0                    ->      SessionGroups  SESSION 30 SECONDS BY k WHERE x > 0
+          Sessions  SESSION 30 SECONDS BY k        s
+            s
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from eddyline.algebra.expressions import (
+    Aggregate,
+    ColumnRef,
+    Expr,
+    columns_of,
+    conjunction,
+    conjuncts,
+    rewrite,
+)
+from eddyline.algebra.nodes.sessions import SessionGroups, Sessions
+from eddyline.algebra.plan import Distinct, Filter, GroupBy, Plan, Project, Union
+from eddyline.algebra.reads import nodes
+
+#: For other EMIT forms.
+ONLY_FINAL: Final = (
+    "sessions have final results only: each row changes the end of its session. Leave EMIT out or "
+    "write EMIT FINAL; for early results GROUP BY k over s [RANGE 30 SECONDS]"
+)
+
+
+class NoSessionGroups(Exception):
+    """The reason why a plan over sessions has no final results."""
+
+
+_FORM: Final = (
+    "write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY "
+    "k, window_start, window_end"
+)
+#: What cannot be done with sessions, by the kind of node.
+_WORDS: Final = {
+    "Sessions": "a SELECT without GROUP BY",
+    "Product": "a join",
+    "Join": "a join",
+    "SemiJoin": "EXISTS",
+    "AntiJoin": "NOT EXISTS, or an outer join,",
+    "Negation": "EXCEPT ALL",
+    "Unnest": "UNNEST, ROLLUP, CUBE or GROUPING SETS",
+    "Union": "UNION ALL with other rows",
+}
+_UNKNOWN: Final = (
+    "window_start and window_end of a session are known when it has ended: they are keys of GROUP "
+    "BY, and can be read in HAVING and in the select list"
+)
+
+
+def has_sessions(plan: Plan) -> bool:
+    """Whether a plan reads sessions."""
+    return any(isinstance(node, Sessions) for node in nodes(plan))
+
+
+def with_session_groups(plan: Plan) -> Plan:
+    """The plan of the final results of sessions.
+
+    Raises:
+        NoSessionGroups: it does more with sessions than to group them, and to filter, project and
+            unite the groups.
+    """
+    match plan:
+        case Filter() | Project():
+            return plan.with_inputs(with_session_groups(plan.input))
+        case Union() if all(map(has_sessions, plan.parts)):
+            return plan.with_inputs(*map(with_session_groups, plan.parts))
+        case GroupBy():
+            return _grouped(plan, _rows(plan.input))
+        case Distinct():
+            rows = _rows(plan.input)
+            columns = _columns(plan)
+            names = tuple(c.name for c in columns)
+            return _grouped(GroupBy(plan.input, columns, (), names), rows)
+    what = _WORDS.get(type(plan).__name__, "more than GROUP BY")
+    raise NoSessionGroups(f"{what} of sessions is not supported: {_FORM}")
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows of sessions.
+
+    Attributes:
+        columns: what they are, over the columns of the sessions. terms: hold of them.
+    """
+
+    sessions: Sessions
+    columns: tuple[Expr, ...]
+    terms: tuple[Expr, ...]
+
+
+def _rows(plan: Plan) -> _Rows:
+    match plan:
+        case Sessions():
+            return _Rows(plan, _columns(plan), ())
+        case Filter():
+            below = _rows(plan.input)
+            terms = (_over(t, below.columns) for t in conjuncts(plan.predicate))
+            return replace(below, terms=(*below.terms, *terms))
+        case Project():
+            below = _rows(plan.input)
+            return replace(below, columns=tuple(_over(e, below.columns) for e in plan.exprs))
+    words = _WORDS | {
+        "GroupBy": "a second GROUP BY",
+        "Union": "UNION ALL below GROUP BY, or a join,",
+    }
+    what = words.get(type(plan).__name__, "this")
+    raise NoSessionGroups(
+        f"{what} of sessions is not supported: they are grouped alone, {_FORM}; write the "
+        "result to a sink, and read that as a stream, for more"
+    )
+
+
+def _grouped(plan: GroupBy, rows: _Rows) -> Project:
+    sessions = rows.sessions
+    partition = sessions.partition
+    keys = [_over(k, rows.columns) for k in plan.keys]
+    missing = [p for p in partition if p not in keys]
+    if missing:
+        raise NoSessionGroups(
+            f"GROUP BY lacks {', '.join(map(str, missing))}, which sessions are of: {_FORM}"
+        )
+    aggregates = tuple(_aggregate_over(a, rows.columns) for a in plan.aggregates)
+    start = sessions.start
+    window = [_is_column(k, start) or _is_column(k, start + 1) for k in keys]
+    further = tuple(
+        dict.fromkeys(
+            k
+            for k, is_window in zip(keys, window, strict=True)
+            if not is_window and k not in partition
+        )
+    )
+    for expr in (*further, *rows.terms, *(e for a in aggregates for e in (a.argument, a.where))):
+        if expr is not None and max(columns_of(expr), default=-1) >= start:
+            raise NoSessionGroups(_UNKNOWN)
+    by = (*partition, *further)
+    names = (*map(_name, by), *map(str, aggregates))
+    where = conjunction(rows.terms)
+    groups = SessionGroups(
+        sessions.input, partition, sessions.gap_us, where, further, aggregates, names
+    )
+    places = [
+        len(by) + int(_is_column(k, start + 1)) if is_window else by.index(k)
+        for k, is_window in zip(keys, window, strict=True)
+    ]
+    places += range(len(by) + 2, len(groups.schema))
+    shown = _columns(groups)
+    return Project(groups, tuple(shown[p] for p in places), plan.names)
+
+
+def _is_column(expr: Expr, index: int) -> bool:
+    return isinstance(expr, ColumnRef) and expr.index == index
+
+
+def _name(expr: Expr) -> str:
+    return expr.name.split(".")[-1] if isinstance(expr, ColumnRef) else str(expr)
+
+
+def _columns(plan: Plan) -> tuple[ColumnRef, ...]:
+    return tuple(ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema))
+
+
+def _over(expr: Expr, columns: Sequence[Expr]) -> Expr:
+    """The expression with each column replaced by its definition."""
+    return rewrite(expr, lambda e: columns[e.index] if isinstance(e, ColumnRef) else None)
+
+
+def _aggregate_over(aggregate: Aggregate, columns: Sequence[Expr]) -> Aggregate:
+    def moved(expr: Expr | None) -> Expr | None:
+        return None if expr is None else _over(expr, columns)
+
+    return replace(aggregate, argument=moved(aggregate.argument), where=moved(aggregate.where))

@@ -1,0 +1,92 @@
+"""Final results of windows over divided streams are those of one engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pytest
+
+from eddyline.spark.partitioning.frequent_keys import SplitLimits
+from eddyline.types import TIMESTAMP
+from sharded import EAGER, Sharded
+
+SECOND = 1_000_000
+DDL = """
+CREATE STREAM a (ts TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY ts LATENESS 2 SECONDS;
+CREATE STREAM b (ts TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY ts LATENESS 2 SECONDS;
+"""
+#: With the labels of the layout's axes.
+QUERIES = {
+    "sessions": (
+        "SELECT k, window_end, COUNT(*) AS n, SUM(x) AS x FROM a [SESSION 2 SECONDS BY k] "
+        "GROUP BY k, window_start, window_end",
+        ["a.k"],
+    ),
+    "groups in sessions": (
+        "SELECT k, x, window_end, COUNT(*) AS n FROM SESSION(TABLE a PARTITION BY k, "
+        "DESCRIPTOR(ts), INTERVAL '3' SECOND) WHERE x > 1 GROUP BY k, x, window_end",
+        ["a.k"],
+    ),
+    "sessions of all rows": (
+        "SELECT window_end, k, COUNT(*) AS n FROM a [SESSION 1 SECOND] GROUP BY k, window_end",
+        [],
+    ),
+    "session_window": (
+        "SELECT k, x, COUNT(*) AS n FROM a WHERE x > 0 GROUP BY k, x, session_window(ts, "
+        "'2 seconds')",
+        ["(a.k, a.x)"],
+    ),
+    "sessions of pairs": (
+        "SELECT a.k, COUNT(*) AS n FROM a [RANGE 2 SECONDS], b [RANGE 1 SECOND] WHERE a.k = b.k "
+        "GROUP BY a.k, session_window(_ts, '2 seconds')",
+        ["a.k = b.k"],
+    ),
+    "window": (
+        "SELECT k, window.end AS till, COUNT(*) AS n FROM a GROUP BY k, window(ts, '3 seconds', "
+        "'1 second')",
+        ["a.k"],
+    ),
+}
+
+
+def batch(random: Random, start: int) -> dict[str, pa.Table]:
+    found = {}
+    for name in random.choice(["a", "ab", "ba"]):
+        times = sorted(start + random.choice([0, 1, 1, 2, 3]) for _ in range(random.randint(1, 9)))
+        columns = {
+            "ts": pa.array([t * SECOND for t in times], pa.int64()).cast(TIMESTAMP),
+            "k": pa.array(random.choices([None, 1, 2, 3, 4], k=len(times)), pa.int64()),
+            "x": pa.array(random.choices([None, 0, 1, 2, 3], k=len(times)), pa.int64()),
+        }
+        found[name] = pa.table(columns)
+    return found
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_windows_over_shards(name: str, tmp_path: Path) -> None:
+    sql, labels = QUERIES[name]
+    for seed in range(3):
+        random = Random(f"{name} {seed}")
+        job = Sharded(
+            DDL,
+            {"q": sql},
+            {},
+            shards=3,
+            directory=tmp_path / str(seed),
+            partitions=2,
+            is_durable=seed == 1,
+            limits=EAGER if seed == 2 else SplitLimits(),
+        )
+        assert [a.label for of in job.layouts for a in of.layout.axes] == labels
+        start = 1_000
+        for _ in range(8):
+            start += random.choice([0, 1, 4])
+            job.process(batch(random, start))
+            if random.random() < 0.3:
+                job.restart()
+            if random.random() < 0.2:
+                job.lose_workers(list(job.shards)[::2])
+        job.advance((start + 60) * SECOND)
+        job.check()
