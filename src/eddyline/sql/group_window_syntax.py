@@ -76,9 +76,9 @@ class GroupWindowParser(TimeWindowParser):
         return False
 
     def _group_item(self) -> exp.Expr | None:
-        item = self._parse_grouping_sets() or self._parse_cube_or_rollup()
-        if item is not None:
-            return item
+        sets = self._parse_grouping_sets() or self._parse_cube_or_rollup()
+        if sets is not None:
+            return sets
         item = self._parse_disjunction()
         if group_call(item) is None or not self._match(TokenType.ALIAS):
             return item

@@ -168,3 +168,13 @@ SELECT symbol, COUNT(*) FROM trades [NOW] GROUP BY symbol, qty GROUPING SETS ((s
 =>
 no error
 ----------
+SELECT symbol, window.start, COUNT(*) FROM trades GROUP BY window(ts, '1 minute'), ROLLUP (symbol)
+=>
+no error
+----------
+SELECT symbol, COUNT(*) FROM trades GROUP BY session_window(ts, '1 minute'), ROLLUP (symbol)
+=>
+UnsupportedError: line 1, column 1: UNNEST, ROLLUP, CUBE or GROUPING SETS of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; write the result to a sink, and read that as a stream, for more
+  SELECT symbol, COUNT(*) FROM trades GROUP BY session_window(ts, '1 minute'), ROLLUP (symbol)
+  ^
+----------
