@@ -220,7 +220,7 @@ def test_alternatives_exist_only_for_missing_functions() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("MEDIAN", r"there is no function MEDIAN: there are no percentiles: COUNT\(\*\)"),
+        ("QUANTILE", r"there is no function QUANTILE: write percentile\(x, 0.5\)"),
         ("entropy", r"there is no function entropy; docs/sql-functions.md lists"),
         ("any_match", r"there is no function any_match: write bool_or"),
         (

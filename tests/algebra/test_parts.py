@@ -94,7 +94,7 @@ def test_what_is_grouped_is_computed_once_for_all_parts() -> None:
     groups = [n for n in nodes(partial) if isinstance(n, PartialGroupBy)]
     assert len(groups) == 2
     assert {explain(g.input) for g in groups} == {
-        "Project  (n * 2) AS c0, (n + 1) AS c1  WKS\n  StreamScan  s [NOW]                  WKS"
+        "Project  (n + 1) AS c0, (n * 2) AS c1  WKS\n  StreamScan  s [NOW]                  WKS"
     }
 
 

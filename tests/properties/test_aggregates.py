@@ -5,7 +5,7 @@ computed whole, by several queries together, and from parts that are merged.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from fractions import Fraction
@@ -118,6 +118,46 @@ def _of(name: str, function: Callable[[list[Any]], Any]) -> Callable[[Rows], Any
     return expected
 
 
+def _between(values: list[Any], fraction: float, descending: bool = False) -> float:
+    """The number at a fraction of the values, between two of them if need be."""
+    found = sorted((float(v) for v in values), reverse=descending)
+    place = (len(found) - 1) * fraction
+    low, high = math.floor(place), math.ceil(place)
+    if low == high or found[low] == found[high]:
+        return found[low]
+    return found[low] + (found[high] - found[low]) * (place - low)
+
+
+def _value_at(values: list[Any], fraction: float) -> Any:
+    return sorted(values)[max(math.ceil(len(values) * fraction) - 1, 0)]
+
+
+def _most_frequent(values: list[Any], last: bool = False) -> Any:
+    count = Counter(values)
+    most = [v for v in count if count[v] == max(count.values())]
+    return max(most) if last else min(most)
+
+
+def _in_order(value: str, *by: str) -> Callable[[Rows], list[Any]]:
+    """The values by columns, one with - in descending order; NULL is the smallest."""
+
+    def key(row: Row) -> Any:
+        found = []
+        for name in (*by, value):
+            v = row[name.removeprefix("-")]
+            if name.startswith("-"):
+                found.append((v is None, 0 if v is None else -v))
+            else:
+                found.append((v is not None, 0 if v is None else v))
+        return found
+
+    return lambda rows: [r[value] for r in sorted(rows, key=key) if r[value] is not None]
+
+
+def _joined(separator: str, texts: list[str]) -> str | None:
+    return separator.join(texts) if texts else None
+
+
 EXPECTED: Final[dict[str, Callable[[Rows], Any]]] = {
     "SUM(d)": _of("d", sum),
     "AVG(d)": _of("d", _mean),
@@ -161,9 +201,35 @@ EXPECTED: Final[dict[str, Callable[[Rows], Any]]] = {
     "FIRST(n)": _at(min, "n", "ts", True),
     "LAST(t)": _at(max, "t", "ts", True),
     "LAST_VALUE(x) IGNORE NULLS": _at(max, "x", "ts", False),
+    "PERCENTILE(x, 0.3)": _of("x", lambda v: _between(v, 0.3)),
+    "PERCENTILE(n, array(0, 0.5, 1)) FILTER (WHERE b)": lambda rows: _of(
+        "n", lambda v: [_between(v, p) for p in (0, 0.5, 1)]
+    )([r for r in rows if r["b"]]),
+    "MEDIAN(d)": _of("d", lambda v: _between(v, 0.5)),
+    "PERCENTILE_CONT(0.2) WITHIN GROUP (ORDER BY x DESC)": _of(
+        "x", lambda v: _between(v, 0.2, descending=True)
+    ),
+    "PERCENTILE_DISC(0.4) WITHIN GROUP (ORDER BY n)": _of("n", lambda v: float(_value_at(v, 0.4))),
+    "APPROX_PERCENTILE(w, 0.5)": _of("w", lambda v: _value_at(v, 0.5)),
+    "APPROX_PERCENTILE(w, array(0.2, 0.9))": _of(
+        "w", lambda v: [_value_at(v, 0.2), _value_at(v, 0.9)]
+    ),
+    "MODE(t)": _of("t", _most_frequent),
+    "MODE() WITHIN GROUP (ORDER BY n DESC)": _of("n", lambda v: _most_frequent(v, last=True)),
+    "ARRAY_AGG(n)": _in_order("n", "ts"),
+    "ARRAY_AGG(t ORDER BY n DESC, x)": _in_order("t", "-n", "x"),
+    "ARRAY_AGG(DISTINCT t)": lambda rows: sorted(set(_some(rows, "t"))),
+    "COLLECT_SET(w)": lambda rows: sorted(set(_some(rows, "w"))),
+    "STRING_AGG(t, ',')": lambda rows: _joined(",", _in_order("t", "ts")(rows)),
+    "STRING_AGG(DISTINCT t, '|') FILTER (WHERE b)": lambda rows: _joined(
+        "|", sorted(set(_some([r for r in rows if r["b"]], "t")))
+    ),
+    "LISTAGG(t, '-') WITHIN GROUP (ORDER BY x, n)": lambda rows: _joined(
+        "-", _in_order("t", "x", "n")(rows)
+    ),
 }
 #: Exact in value, but the last digits of a DOUBLE.
-CLOSE: Final = ("VAR", "STDDEV", "COVAR", "CORR", "REGR", "AVG(DISTINCT")
+CLOSE: Final = ("VAR", "STDDEV", "COVAR", "CORR", "REGR", "AVG(DISTINCT", "MEDIAN(d)")
 
 
 def row(random: Random, ts: int) -> Row:
@@ -296,6 +362,36 @@ def test_they_are_final_in_fixed_windows(window: str, size: int, step: int, tmp_
     for end in range(0, rows[-1]["ts"] + 10 * STEP, step * STEP):
         check(of_end.pop(end, []), [r for r in rows if end - size * STEP <= r["ts"] < end])
     assert not of_end
+
+
+def test_they_are_final_in_sessions(tmp_path: Any) -> None:
+    random = Random(11)
+    engine = declared(chunk_rows=5)
+    keys, gap = "k, window_start, window_end", 650_000  # no two rows are that far apart
+    sql = f"SELECT {keys}, {LIST} FROM s [SESSION 650 MILLISECONDS BY k] GROUP BY {keys}"
+    engine.query(sql, name="q")
+    rows: Rows = []
+    found: list[Row] = []
+    for number, batch in enumerate(batches(random)):
+        found += engine.process({"s": table(batch, engine)})["q"].to_pylist()
+        rows += batch
+        if number == 1:
+            engine.save(tmp_path / "saved")
+            engine = Engine.load(tmp_path / "saved")
+    found += engine.advance(rows[-1]["ts"] + 10 * STEP)["q"].to_pylist()
+    sessions: list[Rows] = []
+    for k in range(3):
+        last = None
+        for r in rows:
+            if r["k"] == k:
+                if last is None or r["ts"] > last + gap:
+                    sessions.append([])
+                sessions[-1].append(r)
+                last = r["ts"]
+    of_end = {(f["k"], round(f["window_end"].timestamp() * STEP)): f for f in found}
+    assert len(of_end) == len(found) == len(sessions)
+    for session in sessions:
+        check([of_end[session[0]["k"], session[-1]["ts"] + gap]], session)
 
 
 def test_groups_are_chosen_by_them() -> None:

@@ -14,8 +14,9 @@ gives another one. Aggregates over parts are exact, so the answer at any instant
 
 Of COUNT(DISTINCT x) the parts are the values: a row for each value of x that a group has in a place
 (``v0``), which comes with the first row with the value and goes with the last one. The merger
-counts them again, as values may be in several places. They are apart from the other aggregates,
-which have one row per group, and from the values of other arguments::
+counts them again, as values may be in several places. Of percentiles and lists the number of rows
+with the value is beside it (``n0``). They are apart from the other aggregates, which have one row
+per group, and from the values of other arguments::
 
     MergedGroupBy  k0: MERGED_SUM(a0), COUNT(DISTINCT v0), COUNT(DISTINCT v1)
       TableScan  parts: k0, a0, v0, v1
@@ -36,8 +37,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, Literal
-from eddyline.algebra.functions.aggregates import merged_aggregate, partial_aggregate
+import pyarrow as pa
+
+from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, Literal, pair
+from eddyline.algebra.functions.aggregates import (
+    counts_values,
+    is_by_value,
+    merged_aggregate,
+    partial_aggregate,
+)
 from eddyline.algebra.plan import (
     Distinct,
     Filter,
@@ -92,46 +100,64 @@ def in_parts(plan: Plan) -> PlanInParts:
 def _grouped(
     input_: Plan, keys: tuple[Expr, ...], aggregates: tuple[Aggregate, ...], names: tuple[str, ...]
 ) -> PlanInParts:
-    ordered = sorted(aggregates, key=lambda a: a.distinct)
-    partial = _partial(input_, keys, ordered)
-    columns = _columns(partial)
+    partial, of = _partial(input_, keys, aggregates)
     named = tuple(ColumnRef(k.type, i, str(k)) for i, k in enumerate(keys))
-    of = dict(zip(ordered, columns[len(keys) :], strict=True))
     merged = tuple(merged_aggregate(a, of[a]) for a in aggregates)
     parts = TableScan(PARTS, partial.schema, "retroactive")
     return PlanInParts(partial, MergedGroupBy(parts, named, merged, names))
 
 
-def _partial(input_: Plan, keys: tuple[Expr, ...], aggregates: Sequence[Aggregate]) -> Plan:
-    """What each place computes of its rows: keys, partial aggregates, values of DISTINCT.
-
-    Args:
-        aggregates: those with DISTINCT last.
+def _partial(
+    input_: Plan, keys: tuple[Expr, ...], aggregates: Sequence[Aggregate]
+) -> tuple[Plan, dict[Aggregate, Expr]]:
+    """What each place computes of its rows: keys, partial aggregates, values; and for each
+    aggregate the part, an expression over these columns.
     """
-    values = [a.value for a in aggregates]
-    computed = (*keys, *(v for v in values if v is not None))
+    values = {a: a.value for a in aggregates}
+    different = dict.fromkeys(v for v in values.values() if v is not None)
+    computed = (*keys, *different)
     rows = Project(input_, computed, tuple(f"c{i}" for i in range(len(computed))))
-    columns = iter(_columns(rows))
-    by = tuple(next(columns) for _ in keys)
-    arguments = [None if v is None else next(columns) for v in values]
-    plain = tuple(
-        partial_aggregate(a, column)
-        for a, column in zip(aggregates, arguments, strict=True)
-        if not a.distinct
-    )
-    distinct = [column for column in arguments[len(plain) :] if column is not None]
+    columns = _columns(rows)
+    by = columns[: len(keys)]
+    column_of = dict(zip(different, columns[len(keys) :], strict=True))
+    arguments = {a: None if v is None else column_of[v] for a, v in values.items()}
+    plain = [a for a in aggregates if not is_by_value(a)]
+    listed = dict.fromkeys(_values(a, arguments[a]) for a in aggregates if is_by_value(a))
     key_names = tuple(f"k{i}" for i in range(len(by)))
-    groups = [
-        PartialGroupBy(rows, (*by, column), (), (*key_names, f"v{i}"))
-        for i, column in enumerate(distinct)
-    ]
-    if plain or not distinct or not by:  # the group without keys is there without values, too
+    groups = [_of_values(rows, by, key_names, i, *each) for i, each in enumerate(listed)]
+    if plain or not listed or not by:  # the group without keys is there without values, too
         own = tuple(f"a{i}" for i in range(len(plain)))
-        groups.insert(0, PartialGroupBy(rows, by, plain, (*key_names, *own)))
-    if len(groups) == 1:
-        return groups[0]
+        partial = tuple(partial_aggregate(a, arguments[a]) for a in plain)
+        groups.insert(0, PartialGroupBy(rows, by, partial, (*key_names, *own)))
     fields = [field for group in groups for field in group.schema[len(by) :]]
-    return Union(tuple(_padded(group, len(by), fields) for group in groups))
+    whole: Plan = groups[0]
+    if len(groups) > 1:
+        whole = Union(tuple(_padded(group, len(by), fields) for group in groups))
+    found = iter(_columns(whole)[len(by) :])
+    of: dict[Aggregate, Expr] = {a: next(found) for a in plain}
+    parts = {key: pair(next(found), next(found)) if key[1] else next(found) for key in listed}
+    of |= {a: parts[_values(a, arguments[a])] for a in aggregates if is_by_value(a)}
+    return whole, of
+
+
+def _values(aggregate: Aggregate, argument: ColumnRef | None) -> tuple[ColumnRef, bool]:
+    """The values that are the parts of an aggregate, and whether they are counted."""
+    assert argument is not None, "COUNT(*) is not by value"
+    return argument, counts_values(aggregate)
+
+
+def _of_values(
+    rows: Plan,
+    by: tuple[ColumnRef, ...],
+    names: tuple[str, ...],
+    number: int,
+    column: ColumnRef,
+    counted: bool,
+) -> PartialGroupBy:
+    """The values of a column that groups have."""
+    counts = (Aggregate("count", None, pa.int64()),) if counted else ()
+    shown = (*names, f"v{number}", *([f"n{number}"] if counted else ()))
+    return PartialGroupBy(rows, (*by, column), counts, shown)
 
 
 def _padded(group: PartialGroupBy, keys: int, fields: Sequence[Field]) -> Project:

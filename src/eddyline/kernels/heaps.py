@@ -16,7 +16,7 @@ NO_NODE = -1
 
 
 @kernel
-def _before(
+def precedes(
     a: int,
     b: int,
     largest: bool,
@@ -164,7 +164,7 @@ def _meld(
     previous: np.ndarray,
 ) -> int:
     """One heap out of two roots: the lesser root becomes the first child of the other."""
-    if _before(b, a, largest, order_key, row, base, offsets, origin, data):
+    if precedes(b, a, largest, order_key, row, base, offsets, origin, data):
         a, b = b, a
     sibling[b] = child[a]
     if child[a] != NO_NODE:

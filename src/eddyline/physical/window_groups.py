@@ -13,7 +13,11 @@ from functools import partial
 import pyarrow as pa
 
 from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, columns_of
-from eddyline.algebra.functions.aggregates import merged_aggregate, partial_aggregate
+from eddyline.algebra.functions.aggregates import (
+    is_by_value,
+    merged_aggregate,
+    partial_aggregate,
+)
 from eddyline.algebra.plan import Filter, FinalRows, GroupBy, Plan, Project, Windowed
 from eddyline.physical.expressions import compile_expr
 from eddyline.runtime import aggregates as runtime
@@ -79,7 +83,7 @@ def _grouping(group: GroupBy, windowed: Windowed) -> Grouping | None:
     if any(max(columns_of(e), default=0) >= windowed.start for e in read):
         return None
     own, merged = list(group.aggregates), None
-    if not windowed.windows.single and not any(a.distinct for a in own):
+    if not windowed.windows.single and not any(map(is_by_value, own)):
         own = [partial_aggregate(a, v) for a, v in zip(group.aggregates, values, strict=True)]
         columns = [ColumnRef(a.type, i, str(a)) for i, a in enumerate(own)]
         merging = map(merged_aggregate, group.aggregates, columns)

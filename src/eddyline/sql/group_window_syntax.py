@@ -76,6 +76,9 @@ class GroupWindowParser(TimeWindowParser):
         return False
 
     def _group_item(self) -> exp.Expr | None:
+        sets = self._parse_grouping_sets() or self._parse_cube_or_rollup()
+        if sets is not None:
+            return sets
         item = self._parse_disjunction()
         if group_call(item) is None or not self._match(TokenType.ALIAS):
             return item

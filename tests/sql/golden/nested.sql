@@ -184,10 +184,10 @@ UnsupportedError: line 1, column 23: LATERAL is not supported: write a join, EXI
   SELECT x FROM trades, LATERAL (SELECT 1) AS t (x)
                         ^
 ----------
-SELECT collect_list(price) FROM trades [ROWS 3]
+SELECT collect_list(array(price)) FROM trades [ROWS 3]
 =>
-SqlError: line 1, column 8: there is no function collect_list: there are no aggregates that make lists and maps
-  SELECT collect_list(price) FROM trades [ROWS 3]
+SqlError: line 1, column 8: collect_list needs ordered values, not ARRAY<DOUBLE>
+  SELECT collect_list(array(price)) FROM trades [ROWS 3]
          ^
 ----------
 SELECT symbol ->> symbol FROM trades

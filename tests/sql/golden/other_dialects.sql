@@ -1,26 +1,18 @@
 SELECT MEDIAN(price) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function MEDIAN: there are no percentiles: COUNT(*) with GROUP BY a bucket, as in floor(x / 10), gives a histogram
-  SELECT MEDIAN(price) FROM trades [NOW]
-         ^
+no error
 ----------
 SELECT percentile(price, 0.5) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function percentile: there are no percentiles: COUNT(*) with GROUP BY a bucket, as in floor(x / 10), gives a histogram
-  SELECT percentile(price, 0.5) FROM trades [NOW]
-         ^
+no error
 ----------
 SELECT approx_percentile(price, 0.5) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function approx_percentile: there are no percentiles: COUNT(*) with GROUP BY a bucket, as in floor(x / 10), gives a histogram
-  SELECT approx_percentile(price, 0.5) FROM trades [NOW]
-         ^
+no error
 ----------
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY price) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function percentile_cont: there are no percentiles: COUNT(*) with GROUP BY a bucket, as in floor(x / 10), gives a histogram
-  SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY price) FROM trades [NOW]
-         ^
+no error
 ----------
 SELECT first(price) FROM trades [NOW]
 =>
@@ -36,21 +28,15 @@ no error
 ----------
 SELECT collect_list(price) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function collect_list: there are no aggregates that make lists and maps
-  SELECT collect_list(price) FROM trades [NOW]
-         ^
+no error
 ----------
 SELECT array_agg(price) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function array_agg: there are no aggregates that make lists and maps
-  SELECT array_agg(price) FROM trades [NOW]
-         ^
+no error
 ----------
 SELECT string_agg(symbol, ',') FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function string_agg: there are no aggregates that make lists and maps
-  SELECT string_agg(symbol, ',') FROM trades [NOW]
-         ^
+no error
 ----------
 SELECT approx_count_distinct(price) FROM trades [NOW]
 =>
@@ -400,21 +386,15 @@ UnsupportedError: line 1, column 8: * REPLACE is not supported here: name the co
 ----------
 SELECT count(*) FROM trades [NOW] GROUP BY ROLLUP (symbol)
 =>
-UnsupportedError: line 1, column 52: GROUP BY ROLLUP is not supported: list the keys, and write a query for each grouping
-  SELECT count(*) FROM trades [NOW] GROUP BY ROLLUP (symbol)
-                                                     ^
+no error
 ----------
 SELECT count(*) FROM trades [NOW] GROUP BY symbol WITH ROLLUP
 =>
-UnsupportedError: line 1, column 44: GROUP BY ROLLUP is not supported: list the keys
-  SELECT count(*) FROM trades [NOW] GROUP BY symbol WITH ROLLUP
-                                             ^
+no error
 ----------
 SELECT count(*) FROM trades [NOW] GROUP BY GROUPING SETS ((symbol), ())
 =>
-UnsupportedError: line 1, column 60: GROUP BY GROUPING SETS is not supported: list the keys, and write a query for each grouping
-  SELECT count(*) FROM trades [NOW] GROUP BY GROUPING SETS ((symbol), ())
-                                                             ^
+no error
 ----------
 SELECT count(*) FROM trades [NOW] GROUP BY ALL
 =>
@@ -672,7 +652,7 @@ SqlError: line 1, column 8: there is no function hash: define it in Python: Engi
 ----------
 SELECT grouping(symbol) FROM trades [NOW] GROUP BY symbol
 =>
-SqlError: line 1, column 8: there is no function grouping: write a query for each grouping, and UNION ALL
+SqlError: line 1, column 8: grouping needs GROUP BY with GROUPING SETS, ROLLUP or CUBE
   SELECT grouping(symbol) FROM trades [NOW] GROUP BY symbol
          ^
 ----------

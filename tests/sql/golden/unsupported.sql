@@ -41,17 +41,11 @@ SqlError: line 1, column 47: EXPLODE needs an ARRAY or a MAP, not STRING
   SELECT price FROM trades LATERAL VIEW EXPLODE(symbol) t AS x
                                                 ^
 ----------
-SELECT symbol FROM trades [NOW] GROUP BY GROUPING SETS ((symbol), ())
+SELECT symbol FROM trades [NOW] GROUP BY ROLLUP (CUBE (symbol, price))
 =>
-UnsupportedError: line 1, column 58: GROUP BY GROUPING SETS is not supported: list the keys, and write a query for each grouping
-  SELECT symbol FROM trades [NOW] GROUP BY GROUPING SETS ((symbol), ())
-                                                           ^
-----------
-SELECT symbol FROM trades [NOW] GROUP BY symbol WITH ROLLUP
-=>
-UnsupportedError: line 1, column 42: GROUP BY ROLLUP is not supported: list the keys
-  SELECT symbol FROM trades [NOW] GROUP BY symbol WITH ROLLUP
-                                           ^
+SqlError: line 1, column 55: expecting )
+  SELECT symbol FROM trades [NOW] GROUP BY ROLLUP (CUBE (symbol, price))
+                                                        ^
 ----------
 SELECT symbol FROM trades [NOW] GROUP BY ALL
 =>

@@ -62,3 +62,25 @@ Project  symbol, COUNT(*)                    WK
           StreamScan  trades [RANGE 1 HOUR]  WKS
           StreamScan  quotes [RANGE 1 HOUR]  WKS
 ----------
+-- each row once per set
+SELECT symbol, qty, SUM(price) AS p, grouping_id() AS g FROM trades [NOW] GROUP BY ROLLUP (symbol, qty)
+=>
+Project  symbol, qty, SUM(price) AS p, get(array(0, 1, 3), CAST(grouping set AS BIGINT)) AS g  WK
+  GroupBy  case(in(grouping set, 0, 1), symbol, NULL), case((grouping set = 0), qty, NULL), grouping set: SUM(price)  WK
+    Unnest  array(0, 1, 2): grouping set                                                       WKS
+      StreamScan  trades [NOW]                                                                 WKS
+----------
+SELECT qty, COUNT(*) AS n FROM trades [NOW] GROUP BY symbol, GROUPING SETS (1, ())
+=>
+Project  qty, COUNT(*) AS n                                                     WK
+  GroupBy  symbol, case((grouping set = 0), qty, NULL), grouping set: COUNT(*)  WK
+    Unnest  array(0, 1): grouping set                                           WKS
+      StreamScan  trades [NOW]                                                  WKS
+----------
+-- the median and the list are of all values
+SELECT median(price) AS m, array_agg(symbol ORDER BY price DESC) AS l, string_agg(symbol, ',') AS t FROM trades [NOW]
+=>
+Project  PERCENTILE_BETWEEN(price, 0.5, False) AS m, values_of_sort_keys(SORTED_LIST(case(is_not_null(symbol), sort_key('Da', price, symbol), NULL)), 'Nt', True) AS l, array_join(values_of_sort_keys(SORTED_LIST(case(is_not_null(symbol), sort_key('aa', ts, symbol), NULL)), 'nt', False), ',') AS t  WK
+  GroupBy  (): PERCENTILE_BETWEEN(price, 0.5, False), SORTED_LIST(case(is_not_null(symbol), sort_key('Da', price, symbol), NULL)), SORTED_LIST(case(is_not_null(symbol), sort_key('aa', ts, symbol), NULL))  WK
+    StreamScan  trades [NOW]  WKS
+----------

@@ -11,15 +11,23 @@ conversion as a ``cast``, so evaluation needs no typing rules.
 from eddyline.algebra.functions import (  # importing a family registers its functions
     arithmetic,
     calendar,
+    composed_aggregates,
     conditionals,
     datetimes,
     json_values,
     nested,
     numbers,
+    ordered_aggregates,
     predicates,
     strings,
     text_patterns,
     tolerant,
+)
+from eddyline.algebra.functions.aggregate_requests import (
+    COMPOSED,
+    Request,
+    is_aggregate_name,
+    resolve_aggregate,
 )
 from eddyline.algebra.functions.aggregates import AGGREGATES, base_aggregate
 from eddyline.algebra.functions.coercion import (
@@ -30,20 +38,12 @@ from eddyline.algebra.functions.coercion import (
     try_cast,
     unify,
 )
-from eddyline.algebra.functions.composed_aggregates import (
-    AGGREGATE_NAMES,
-    COMPOSED,
-    Request,
-    is_aggregate_name,
-    resolve_aggregate,
-)
 from eddyline.algebra.functions.registry import FUNCTIONS, Function, find, is_reserved, resolve
 from eddyline.algebra.functions.sort_keys import Ordering
 from eddyline.algebra.functions.user_defined import FUNCTION_KINDS, FunctionKind, UserFunction
 
 __all__ = [
     "AGGREGATES",
-    "AGGREGATE_NAMES",
     "COMPOSED",
     "FUNCTIONS",
     "FUNCTION_KINDS",
@@ -57,6 +57,7 @@ __all__ = [
     "calendar",
     "cast",
     "common_type",
+    "composed_aggregates",
     "conditionals",
     "converted_constant",
     "datetimes",
@@ -67,6 +68,7 @@ __all__ = [
     "literal",
     "nested",
     "numbers",
+    "ordered_aggregates",
     "predicates",
     "resolve",
     "resolve_aggregate",

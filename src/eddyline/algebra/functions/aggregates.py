@@ -203,6 +203,11 @@ _FUNCTIONS: Final = (
 _SUMS: Final = ("sum", "try_sum", "avg", "try_avg")
 #: The aggregate functions by canonical name.
 AGGREGATES: Final = {f.name: f for f in _FUNCTIONS}
+#: Functions of all values of a group, which composed aggregates use, with the memory per group in
+#: bytes. Over parts they are ``merged_``, over pairs of a value and the number of its rows.
+OF_VALUES: Final = dict.fromkeys(
+    ("percentile_between", "percentile_value", "most_frequent", "sorted_list"), 24
+)
 #: Functions over parts that are no aggregate functions of SQL, with the memory that they need per
 #: group in bytes, for estimates.
 FUNCTIONS_OVER_PARTS: Final = {
@@ -217,6 +222,7 @@ FUNCTIONS_OVER_PARTS: Final = {
         for f in _FUNCTIONS
         if f.over_parts.partial in ("partial_stddev", "partial_covar", "partial_regr")
     },
+    **{f"merged_{name}": size for name, size in OF_VALUES.items()},
 }
 _BY_NAME: Final = {name: f for f in _FUNCTIONS for name in (f.name, *f.aliases)}
 
@@ -295,17 +301,31 @@ def partial_aggregate(aggregate: Aggregate, value: Expr | None) -> Aggregate:
     return Aggregate(function, value, type_)
 
 
+def is_by_value(aggregate: Aggregate) -> bool:
+    """Whether the parts of an aggregate are the values that each place has."""
+    return aggregate.distinct or aggregate.function in OF_VALUES
+
+
+def counts_values(aggregate: Aggregate) -> bool:
+    """Whether an aggregate by value needs to know how many rows have each."""
+    return aggregate.function in OF_VALUES and not aggregate.distinct
+
+
 def merged_aggregate(aggregate: Aggregate, part: Expr) -> Aggregate:
     """The aggregate from parts of the rows.
 
     Args:
         aggregate: over all rows.
-        part: what the partial aggregate gave; with DISTINCT: values that the parts have.
+        part: what the partial aggregate gave; of aggregates by value: values that the parts have,
+            with the number of their rows where these count.
     """
+    function, type_, parameters = aggregate.function, aggregate.type, aggregate.parameters
     if aggregate.distinct:
-        return Aggregate(aggregate.function, part, aggregate.type, distinct=True)
-    merged = AGGREGATES[aggregate.function].over_parts.merged
-    return Aggregate(merged, part, aggregate.type, parameters=_of_merged(aggregate))
+        return Aggregate(function, part, type_, distinct=True, parameters=parameters)
+    if function in OF_VALUES:
+        return Aggregate(f"merged_{function}", part, type_, parameters=parameters)
+    merged = AGGREGATES[function].over_parts.merged
+    return Aggregate(merged, part, type_, parameters=_of_merged(aggregate))
 
 
 def _of_merged(aggregate: Aggregate) -> tuple[Any, ...]:
@@ -321,7 +341,9 @@ def _of_merged(aggregate: Aggregate) -> tuple[Any, ...]:
 def state_bytes(function: str) -> int:
     """Memory per group of an aggregate function, or of one over parts, for estimates."""
     known = AGGREGATES.get(function)
-    return FUNCTIONS_OVER_PARTS[function] if known is None else known.state_bytes
+    if known is not None:
+        return known.state_bytes
+    return (OF_VALUES | FUNCTIONS_OVER_PARTS)[function]
 
 
 def _those(what: Literal["star", "distinct"]) -> str:

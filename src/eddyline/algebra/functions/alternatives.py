@@ -28,15 +28,11 @@ _OVER: Final = (
     "the last rows of each key, FROM s [PARTITION BY k ROWS 2]"
 )
 _UNNEST: Final = "write FROM s, UNNEST(list) AS t (x), or LATERAL VIEW explode(list) t AS x"
-_LISTS: Final = "there are no aggregates that make lists and maps"
+_JSON_LISTS: Final = "there are no aggregates that make JSON and maps; array_agg(x) makes a list"
 _ELEMENTS: Final = (
     "there are no functions over the elements of lists: UNNEST(list) AS t (x) in FROM makes rows"
 )
 _JSON: Final = "write json_value(text, '$.field') or text ->> 'field'"
-_QUANTILES: Final = (
-    "there are no percentiles: COUNT(*) with GROUP BY a bucket, as in floor(x / 10), gives a "
-    "histogram"
-)
 _BITS: Final = "there are no operators and functions on bits"
 _CODE: Final = "define it in Python: Engine.function or Session.function"
 
@@ -51,15 +47,13 @@ _ADVICE: Final[dict[str, str]] = {
     "earliest_by_offset": "write first(value)",
     "all_match": "write bool_and(condition)",
     "any_match": "write bool_or(condition)",
-    "median percentile percentile_approx approx_percentile percentile_cont percentile_disc": (
-        _QUANTILES
-    ),
-    "quantile approx_quantiles": _QUANTILES,
-    "mode": "write a query with COUNT(*) GROUP BY the value, and max_by(value, n) over it",
+    "quantile approx_quantiles quantile_cont": "write percentile(x, 0.5)",
+    "quantile_disc": "write percentile_disc(0.5) WITHIN GROUP (ORDER BY x)",
     "skewness kurtosis product entropy": "",
-    "grouping grouping_id": "write a query for each grouping, and UNION ALL",
-    "array_agg collect_list collect_set string_agg listagg group_concat json_agg": _LISTS,
-    "json_arrayagg json_objectagg map_agg histogram": _LISTS,
+    "list array_concat_agg": "write array_agg(x)",
+    "group_concat": "write string_agg(x, ',')",
+    "json_agg json_arrayagg json_objectagg map_agg": _JSON_LISTS,
+    "histogram histogram_numeric": ("write COUNT(*) with GROUP BY a bucket, as in floor(x / 10)"),
     "explode explode_outer unnest inline inline_outer flatten stack": _UNNEST,
     "posexplode posexplode_outer": "write FROM s, UNNEST(list) WITH ORDINALITY AS t (x, n)",
     "struct row": "write named_struct('name', value, ...)",

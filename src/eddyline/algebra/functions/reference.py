@@ -11,8 +11,8 @@ from itertools import groupby
 from typing import Final
 
 from eddyline.algebra.functions import AGGREGATES, COMPOSED, FUNCTIONS, Function
+from eddyline.algebra.functions.aggregate_requests import Composed
 from eddyline.algebra.functions.aggregates import AggregateFunction
-from eddyline.algebra.functions.composed_aggregates import Composed
 
 _INTRODUCTION: Final = """\
 # SQL functions

@@ -10,9 +10,9 @@ from typing import Final, Protocol
 import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, Expr
+from eddyline.algebra.functions.aggregate_requests import aggregate_names, is_aggregate_name
 from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.algebra.functions.coercion import implicit
-from eddyline.algebra.functions.composed_aggregates import AGGREGATE_NAMES, COMPOSED
 from eddyline.errors import SqlError, did_you_mean
 from eddyline.types import sql_type
 
@@ -170,11 +170,11 @@ def _unknown(name: str, own: Mapping[str, Resolvable]) -> str:
             f"{name} gives another value in each run, so a replay after a failure would "
             f"give other answers; {_NOT_REPEATABLE[key]} instead"
         )
-    if key in AGGREGATE_NAMES or key in COMPOSED:
+    if is_aggregate_name(key):
         return f"{name} is an aggregate; it is allowed only in the select list and in HAVING"
     if ALTERNATIVES.get(key):
         return f"there is no function {name}: {ALTERNATIVES[key]}"
     if key in ALTERNATIVES:
         return f"there is no function {name}; docs/sql-functions.md lists the functions"
-    words = [*(n for n in FUNCTIONS if n[0].isalpha()), *own, *AGGREGATE_NAMES]
+    words = [*(n for n in FUNCTIONS if n[0].isalpha()), *own, *aggregate_names()]
     return f"there is no function {name}; {did_you_mean(key, words)}"

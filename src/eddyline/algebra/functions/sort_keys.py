@@ -62,10 +62,21 @@ def sort_key(name: str, *orderings: Ordering) -> Expr:
 
 def last_value(key: Expr, orderings: Sequence[Ordering]) -> Expr:
     """The last value of a sort key, which is ascending."""
-    letters = "".join(
-        _letter(o.value.type).upper() if o.descending else _letter(o.value.type) for o in orderings
-    )
-    return Call(orderings[-1].value.type, "last_of_sort_key", (key, literal(letters, pa.string())))
+    return Call(orderings[-1].value.type, "last_of_sort_key", (key, _letters(orderings)))
+
+
+def all_values(keys: Expr, orderings: Sequence[Ordering], *, empty: bool = False) -> Expr:
+    """The last values of a list of sort keys. ``empty``: of NULL an empty list."""
+    type_ = pa.list_(orderings[-1].value.type)
+    arguments = (keys, _letters(orderings), literal(empty, pa.bool_()))
+    return Call(type_, "values_of_sort_keys", arguments)
+
+
+def _letters(orderings: Sequence[Ordering]) -> Literal:
+    """How the values of a key are written, in capitals where the order is descending."""
+    letters = (_letter(o.value.type) for o in orderings)
+    pairs = zip(letters, orderings, strict=True)
+    return literal("".join(x.upper() if o.descending else x for x, o in pairs), pa.string())
 
 
 def where_known(values: Sequence[Expr], result: Expr) -> Expr:

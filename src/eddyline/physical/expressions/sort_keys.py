@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from eddyline.algebra.functions.aggregate_arguments import NARROW_DIGITS
 from eddyline.kernels import sort_keys as kernels
 from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, argument_constant, as_arrays
 from eddyline.runtime.stores.columns import Array, bitmap, raw_values, text_buffers, validity_of
+from eddyline.runtime.stores.lists import list_parts
 from eddyline.runtime.stores.order_keys import order_keys, values_of_keys, wide_values
 
 _KINDS: Final = {"n": kernels.NARROW, "w": kernels.WIDE, "t": kernels.TEXT}
@@ -75,12 +77,31 @@ def _write(
 
 
 def _make_last(call: Call) -> Kernel:
-    letters = argument_constant(call, 1)
+    read = _reader(argument_constant(call, 1), call.type)
+    return lambda keys, _: read(keys)
+
+
+def _make_values(call: Call) -> Kernel:
+    read, empty = (
+        _reader(argument_constant(call, 1), call.type.value_type),
+        argument_constant(call, 2),
+    )
+
+    def kernel(lists: pa.Array, *_: Datum) -> pa.Array:
+        offsets, keys = list_parts(lists)
+        valid = None if empty else validity_of(lists)
+        buffers = [bitmap(valid), pa.py_buffer(offsets.astype(np.int32))]
+        return pa.Array.from_buffers(call.type, len(lists), buffers, children=[read(keys)])
+
+    return kernel
+
+
+def _reader(letters: str, type_: pa.DataType) -> Callable[[pa.Array], pa.Array]:
+    """What reads the last values of sort keys."""
     kinds = np.array([_KINDS[x.lower()] for x in letters])
     descending = np.array([x.isupper() for x in letters])
-    type_ = call.type
 
-    def kernel(keys: pa.Array, _: Datum) -> pa.Array:
+    def read(keys: pa.Array) -> pa.Array:
         offsets, data = text_buffers(keys)
         start = kernels.last_parts(offsets, data, _valid(keys), kinds, descending)
         if kinds[-1] == kernels.TEXT:
@@ -92,10 +113,11 @@ def _make_last(call: Call) -> Kernel:
             return wide_values(high, low, valid, type_)
         return values_of_keys(high, valid, type_)
 
-    return kernel
+    return read
 
 
 SORT_KEY_KERNELS: Final[dict[str, Maker]] = {
     "sort_key": _make_sort_key,
     "last_of_sort_key": _make_last,
+    "values_of_sort_keys": _make_values,
 }

@@ -21,10 +21,13 @@ __all__ = ["FACTORIES", "Aggregate", "Count", "Reported", "SignedRows", "Wanted"
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
+#: Functions that know distinct values themselves.
+_DISTINCT = ("count", "sorted_list")
+
 
 def make_aggregate(function: str, wanted: Wanted) -> Aggregate:
     """The state of an aggregate function of the algebra over values of a type."""
     made = FACTORIES[function](wanted)
-    if wanted.distinct and function != "count" and wanted.argument is not None:
+    if wanted.distinct and function not in _DISTINCT and wanted.argument is not None:
         return OfDistinct(made, wanted.argument)
     return made

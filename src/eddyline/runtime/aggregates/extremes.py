@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.heaps import NO_NODE, run_extreme
@@ -21,11 +20,8 @@ from eddyline.runtime.aggregates.base import (
 from eddyline.runtime.aggregates.nodes import Nodes
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.keytable import KeyTexts
 from eddyline.runtime.stores.order_keys import order_keys
 from eddyline.runtime.stores.slot_arrays import SlotArray
-
-_NO_TEXTS = KeyTexts(np.zeros(0, np.int64), 0, np.zeros(0, np.int64), 0, np.zeros(0, np.uint8))
 
 
 class _Heap(SlotArrays):
@@ -52,10 +48,8 @@ class Extreme(SlotArrays):
         super().__init__(
             root=SlotArray(np.int64, fill=NO_NODE), reported=SlotArray(np.int64, fill=NO_NODE)
         )
-        self._type = type_
         self._largest = largest
         self._nodes = Nodes(type_)
-        self._is_text = pa.types.is_string(type_) or pa.types.is_binary(type_)
         self._heap = _Heap()
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
@@ -68,7 +62,6 @@ class Extreme(SlotArrays):
 
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         self._nodes.touch(lanes[0])
-        texts = self._nodes.table.texts(1) if self._is_text else _NO_TEXTS
         heap = self._heap
         new, old = run_extreme(
             rows,
@@ -76,24 +69,17 @@ class Extreme(SlotArrays):
             self._largest,
             self._nodes.occurrences,
             heap.order,
-            *texts,
+            *self._nodes.texts(),
             heap.child,
             heap.sibling,
             heap.previous,
             self.root,
             self.reported,
         )
-        return Reported(self._values(new), self._values(old), new != old)
-
-    def _values(self, nodes: Array) -> pa.Array:
-        if len(self._nodes.table) == 0:
-            return pa.nulls(nodes.size, self._type)
-        some = int(self._nodes.table.used()[0])
-        values = self._nodes.table.keys(np.where(nodes >= 0, nodes, some))[1]
-        return pc.if_else(pa.array(nodes >= 0), values, pa.scalar(None, self._type))
+        return Reported(self._nodes.values(new), self._nodes.values(old), new != old)
 
     def current(self, slots: Array) -> pa.Array:
-        return self._values(self.reported[slots])
+        return self._nodes.values(self.reported[slots])
 
     def settle(self) -> None:
         self._nodes.settle()

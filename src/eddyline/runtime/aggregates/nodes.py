@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from eddyline.kernels.heaps import NO_NODE
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array, validity_of
-from eddyline.runtime.stores.keytable import KeyTable
+from eddyline.runtime.stores.keytable import KeyTable, KeyTexts
 from eddyline.runtime.stores.slot_arrays import SlotArray
+
+_NONE: Final = np.zeros(0, np.int64)
+_NO_TEXTS: Final = KeyTexts(_NONE, 0, _NONE, 0, np.zeros(0, np.uint8))
 
 
 class Nodes:
@@ -17,6 +23,8 @@ class Nodes:
 
     def __init__(self, type_: pa.DataType) -> None:
         self.table = KeyTable([pa.int64(), type_])
+        self._type = type_
+        self._is_text = pa.types.is_string(type_) or pa.types.is_binary(type_)
         self._occurrences = SlotArray(np.int64)
         self._touched: list[Array] = []
 
@@ -40,6 +48,18 @@ class Nodes:
         nodes = self.table.slots([pa.array(slot), values], slot.size)
         self._occurrences.grow(self.table.end)
         return nodes
+
+    def values(self, nodes: Array) -> pa.Array:
+        """The values of nodes, NULL of NO_NODE."""
+        if len(self.table) == 0:
+            return pa.nulls(nodes.size, self._type)
+        some = int(self.table.used()[0])
+        values = self.table.keys(np.where(nodes >= 0, nodes, some))[1]
+        return pc.if_else(pa.array(nodes >= 0), values, pa.scalar(None, self._type))
+
+    def texts(self) -> KeyTexts:
+        """The texts by node, for kernels that compare them; empty of other values."""
+        return self.table.texts(1) if self._is_text else _NO_TEXTS
 
     def touch(self, nodes: Array) -> None:
         """These nodes may have lost their last occurrence in this chunk."""

@@ -8,8 +8,9 @@ from sqlglot import exp
 
 from eddyline.algebra.expressions import Aggregate, AggregateCall, ColumnRef, Expr, rewrite
 from eddyline.algebra.plan import GroupBy, Plan
-from eddyline.errors import UnsupportedError
+from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.grouping_sets import GroupingCall, GroupingSets, bind_sets, has_sets
 from eddyline.sql.binder.scalars import Scalars, has_aggregate
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.numbers import shortened, whole_number
@@ -21,24 +22,27 @@ def bind_keys(
     aliases: Mapping[str, exp.Expr],
     scope: Scope,
     context: Context,
-) -> tuple[Expr, ...]:
+) -> tuple[Expr, ...] | GroupingSets:
     """The keys of GROUP BY: expressions, ordinals of the select list, or its aliases."""
     if group is None:
         return ()
-    for clause in ("grouping_sets", "cube", "rollup", "totals", "all"):
+    for clause in ("totals", "all"):
         if group.args.get(clause):
             name = clause.replace("_", " ").upper()
             raise context.error(
                 group, f"GROUP BY {name} is not supported: list the keys", UnsupportedError
             )
-    keys: dict[Expr, None] = {}  # an ordered set
-    for node in group.expressions:
+
+    def bind(node: exp.Expr) -> tuple[Expr, ...]:
         plain = node.this if isinstance(node, exp.Alias) else node
         scalars = Scalars(scope, context, clause="GROUP BY", aliases=aliases)
         key = scalars.bind(chosen(plain, projections, context))
         window = scope.window
-        keys.update(dict.fromkeys(window.columns if window and key == window.both else (key,)))
-    return tuple(keys)
+        return window.columns if window and key == window.both else (key,)
+
+    if has_sets(group):
+        return bind_sets(group, bind, context)
+    return tuple(dict.fromkeys(key for node in group.expressions for key in bind(node)))
 
 
 def chosen(node: exp.Expr, projections: Sequence[exp.Expr], context: Context) -> exp.Expr:
@@ -57,11 +61,18 @@ def chosen(node: exp.Expr, projections: Sequence[exp.Expr], context: Context) ->
 class GroupRewriter:
     """Collects the aggregates of a grouped SELECT and rewrites expressions over its groups."""
 
-    def __init__(self, keys: tuple[Expr, ...], context: Context) -> None:
+    def __init__(self, keys: tuple[Expr, ...] | GroupingSets, context: Context) -> None:
+        self._sets = keys if isinstance(keys, GroupingSets) else None
+        keys = keys.keys if isinstance(keys, GroupingSets) else keys
         self._keys = keys
         self._positions = {key: position for position, key in enumerate(keys)}
         self._context = context
         self._aggregates: dict[Aggregate, int] = {}
+
+    @property
+    def keys(self) -> tuple[Expr, ...]:
+        """All keys, over the rows that are grouped."""
+        return self._keys
 
     def over(self, expr: Expr, scalars: Scalars) -> Expr:
         """The expression over GROUP BY's output: keys, then aggregates.
@@ -78,6 +89,8 @@ class GroupRewriter:
             position = self._positions.get(e)
             if position is not None:
                 return ColumnRef(e.type, position, _key_name(e))
+            if isinstance(e, GroupingCall):
+                return self._bits(e)
             if isinstance(e, AggregateCall):
                 return self._aggregate(e.aggregate)
             if isinstance(e, ColumnRef):
@@ -88,12 +101,25 @@ class GroupRewriter:
 
     def plan(self, input_: Plan) -> GroupBy:
         """The GROUP BY, after all expressions over it have been rewritten."""
-        names = (*map(_key_name, self._keys), *map(str, self._aggregates))
-        return GroupBy(input_, self._keys, tuple(self._aggregates), names)
+        keys = self._keys
+        if self._sets is not None:
+            input_, keys = self._sets.grouped_input(input_)
+        named = (*self._keys, *keys[len(self._keys) :])
+        names = (*map(_key_name, named), *map(str, self._aggregates))
+        return GroupBy(input_, keys, tuple(self._aggregates), names)
+
+    def _bits(self, call: GroupingCall) -> Expr:
+        if self._sets is None:
+            message = f"{call.name} needs GROUP BY with GROUPING SETS, ROLLUP or CUBE"
+            raise self._context.error(call.node, message)
+        try:
+            return self._sets.bits(call)
+        except SqlError as e:
+            raise self._context.placed(e, call.node) from None
 
     def _aggregate(self, aggregate: Aggregate) -> ColumnRef:
         position = self._aggregates.setdefault(aggregate, len(self._aggregates))
-        index = len(self._keys) + position
+        index = len(self._keys) + (self._sets is not None) + position
         return ColumnRef(aggregate.type, index, str(aggregate))
 
     def _not_a_key(self, column: ColumnRef, scalars: Scalars) -> Exception:

@@ -10,7 +10,7 @@ from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.sql.numbers import shortened
 
 IN_WHERE: Final = "write it in WHERE, alone or between ANDs; for OR, write a UNION"
-_KEYS: Final = "list the keys, and write a query for each grouping"
+_SETS: Final = "write it as an element of GROUP BY or of GROUPING SETS"
 _BITS: Final = "there are no operators on bits; a power is power(x, y)"
 _NOW: Final = "a replay would give another value: use the event time of the stream"
 
@@ -20,9 +20,9 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Exists: ("EXISTS here", IN_WHERE),
     exp.Any: ("ANY", "use IN or EXISTS"),
     exp.All: ("ALL", "use NOT EXISTS"),
-    exp.GroupingSets: ("GROUP BY GROUPING SETS", _KEYS),
-    exp.Cube: ("GROUP BY CUBE", _KEYS),
-    exp.Rollup: ("GROUP BY ROLLUP", _KEYS),
+    exp.GroupingSets: ("GROUPING SETS here", _SETS),
+    exp.Cube: ("CUBE here", _SETS),
+    exp.Rollup: ("ROLLUP here", _SETS),
     exp.Window: ("OVER", "put a window on the stream and use GROUP BY"),
     exp.WithinGroup: ("WITHIN GROUP", "docs/sql-functions.md lists the aggregates"),
     exp.Star: ("* inside an expression", "name the columns"),

@@ -16,6 +16,7 @@ from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.aggregate_calls import read_call
 from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.grouping_sets import GroupingCall
 from eddyline.sql.binder.literals import constant, interval
 from eddyline.sql.binder.refused import IN_WHERE, refusal_of
 from eddyline.sql.binder.scope import Scope
@@ -264,6 +265,8 @@ class Scalars:
     def _call(self, node: exp.Expr) -> Expr:
         if is_aggregate(node):
             return self._aggregate(node, None)
+        if node.name.lower() in ("grouping", "grouping_id"):
+            return self._grouping(node)
         window = self._scope.window
         if window is not None and group_call(node) is not None:
             return window.value(node)
@@ -277,6 +280,12 @@ class Scalars:
             raise self._context.error(unit, f"{node.name} takes no unit; valid: {forms}")
         named = functions.literal(unit.name, pa.string())
         return functions.resolve(node.name, (named, *self._all(node.expressions[1:])), own)
+
+    def _grouping(self, node: exp.Expr) -> Expr:
+        if self._clause is not None:
+            raise self._context.error(node, f"{node.name} is not allowed in {self._clause}")
+        type_ = pa.int64() if node.name.lower() == "grouping_id" else pa.int8()
+        return GroupingCall(type_, node.name, self._all(node.expressions), node)
 
     def _unit(self, node: exp.Expr) -> exp.Expr | None:
         """The first of three arguments if it is a unit of time, as in DATEDIFF(day, a, b)."""

@@ -70,15 +70,15 @@ def _grouped(
     if window is not None:
         scope, streams = window.scope, ()
     keys = bind_keys(group, projections, known, scope, context)
-    if window is not None:
-        plan = window.rows(plan, keys, source, context)
     groups = GroupRewriter(keys, context)
+    if window is not None:
+        plan = window.rows(plan, groups.keys, source, context)
     items = select_items(select, scope, context)
     exprs = tuple(groups.over(i.expr, i.scalars) for i in items)
     having = select.args.get("having")
     condition = None
     if having is not None:
-        scalars = Scalars(scope, context, aliases=known, keys=keys)
+        scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
         condition = groups.over(scalars.condition(having.this), scalars)
     plan = groups.plan(plan)
     if condition is not None:

@@ -51,7 +51,7 @@ _WORDS: Final = {
     "SemiJoin": "EXISTS",
     "AntiJoin": "NOT EXISTS, or an outer join,",
     "Negation": "EXCEPT ALL",
-    "Unnest": "UNNEST",
+    "Unnest": "UNNEST, ROLLUP, CUBE or GROUPING SETS",
     "Union": "UNION ALL with other rows",
 }
 _UNKNOWN: Final = (

@@ -23,12 +23,16 @@ _NUMBER_AGGREGATES: Final = (
     *("COUNT(*)", "SUM({})", "AVG({})", "MIN({})", "MAX({})", "COUNT({})", "STDDEV({})"),
     *(
         "COUNT(DISTINCT {})",
+        "SUM(DISTINCT {})",
+        "MEDIAN({})",
+        "VAR_POP({0}) FILTER (WHERE {0} > 1)",
         "SUM({0}) FILTER (WHERE {0} > 1)",
         "SUM({}) + 1",
         "COUNT(*) FILTER (WHERE {0} > 1)",
         "COUNT(DISTINCT {0}) FILTER (WHERE {0} > 1)",
     ),
 )
+_DOUBLES: Final = ("AVG", "STDDEV", "MEDIAN", "VAR_POP")
 EMITS: Final = st.sampled_from(
     ["", "EMIT INSERTS", "EMIT CHANGES", "EMIT SNAPSHOT EVERY 2 SECONDS"]
 )
@@ -153,7 +157,7 @@ def _aggregates(draw: st.DrawFn, scope: Scope) -> tuple[str, ColumnKind]:
     if "COUNT" in form:
         result: ColumnKind = "int"
     else:
-        result = "double" if "AVG" in form or "STDDEV" in form else kind
+        result = "double" if form.startswith(_DOUBLES) else kind
     argument = draw(values(scope, kind))
     return form.format(argument, argument), result
 

@@ -44,6 +44,7 @@ _AGGREGATES: Final = (
     *("COUNT(DISTINCT {0}.s)", "COUNT({0}.d)", "MAX({0}.at)", "SUM({0}.v + 1)"),
     *("COUNT(*) FILTER (WHERE {0}.v > 1)", "STDDEV({0}.v)"),
     "COUNT(DISTINCT {0}.v) FILTER (WHERE {0}.k > 1)",
+    *("MEDIAN({0}.v)", "SUM(DISTINCT {0}.v)", "VAR_POP({0}.v)"),
 )
 #: Of all rows.
 _TOTALS: Final = ("SUM(r0.v)", "SUM(r0.v)", "COUNT(DISTINCT r0.s)", "STDDEV(r0.v)")

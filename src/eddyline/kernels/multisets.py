@@ -1,0 +1,397 @@
+"""Values of groups in order under arbitrary deletion: a treap of distinct values per group.
+
+A *node* is one distinct (group, value) pair and counts its occurrences; it is in its group's tree
+while that count is not 0. Priorities are hashes of node numbers (Seidel and Aragon 1996), so
+insertion, removal and selection are O(log n) expected. Each node knows how many occurrences its
+subtree has, for percentiles, and the most that one node of it has, for MODE.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from eddyline.kernels.aggregates import SignedRows
+from eddyline.kernels.hashing import mix
+from eddyline.kernels.heaps import NO_NODE, precedes
+from eddyline.kernels.options import kernel
+
+#: Columns of ``links``, int64[nodes, LINKS].
+LEFT, RIGHT, PARENT, TOTAL, MOST = range(5)
+LINKS = 5
+#: What is picked: two values around a fraction of the rows; the first value that a fraction of the
+#: rows does not exceed; the most frequent value.
+BETWEEN, AT, MODE = range(3)
+
+
+@kernel
+def _update(v: int, occurrences: np.ndarray, links: np.ndarray) -> None:
+    """Compute a node's sums from those of its children."""
+    total = occurrences[v]
+    most = occurrences[v]
+    for side in range(2):
+        c = links[v, side]
+        if c != NO_NODE:
+            total += links[c, TOTAL]
+            most = max(most, links[c, MOST])
+    links[v, TOTAL] = total
+    links[v, MOST] = most
+
+
+@kernel
+def _update_above(v: int, occurrences: np.ndarray, links: np.ndarray) -> None:
+    """The sums of a node and of those above it."""
+    while v != NO_NODE:
+        _update(v, occurrences, links)
+        v = links[v, PARENT]
+
+
+@kernel
+def _replace(s: int, old: int, new: int, links: np.ndarray, root: np.ndarray) -> None:
+    """Let the parent of ``old``, or the group, have ``new`` as child."""
+    p = links[old, PARENT]
+    if p == NO_NODE:
+        root[s] = new
+    elif links[p, LEFT] == old:
+        links[p, LEFT] = new
+    else:
+        links[p, RIGHT] = new
+    if new != NO_NODE:
+        links[new, PARENT] = p
+
+
+@kernel
+def _rotate_up(
+    s: int, v: int, occurrences: np.ndarray, links: np.ndarray, root: np.ndarray
+) -> None:
+    """Exchange a node with its parent."""
+    p = links[v, PARENT]
+    side = LEFT if links[p, LEFT] == v else RIGHT
+    inner = links[v, 1 - side]
+    _replace(s, p, v, links, root)
+    links[p, side] = inner
+    if inner != NO_NODE:
+        links[inner, PARENT] = p
+    links[v, 1 - side] = p
+    links[p, PARENT] = v
+    _update(p, occurrences, links)
+    _update(v, occurrences, links)
+
+
+@kernel
+def _insert(
+    s: int,
+    v: int,
+    occurrences: np.ndarray,
+    order_key: np.ndarray,
+    row: np.ndarray,
+    base: int,
+    offsets: np.ndarray,
+    origin: int,
+    data: np.ndarray,
+    links: np.ndarray,
+    root: np.ndarray,
+) -> None:
+    links[v, LEFT] = NO_NODE
+    links[v, RIGHT] = NO_NODE
+    links[v, PARENT] = NO_NODE
+    _update(v, occurrences, links)
+    c = root[s]
+    if c == NO_NODE:
+        root[s] = v
+        return
+    p = c
+    side = LEFT
+    while c != NO_NODE:
+        p = c
+        side = LEFT if precedes(v, p, False, order_key, row, base, offsets, origin, data) else RIGHT
+        c = links[p, side]
+    links[p, side] = v
+    links[v, PARENT] = p
+    while links[v, PARENT] != NO_NODE and mix(v) > mix(links[v, PARENT]):
+        _rotate_up(s, v, occurrences, links, root)
+    _update_above(links[v, PARENT], occurrences, links)
+
+
+@kernel
+def _remove(s: int, v: int, occurrences: np.ndarray, links: np.ndarray, root: np.ndarray) -> None:
+    while True:
+        left = links[v, LEFT]
+        right = links[v, RIGHT]
+        if left == NO_NODE or right == NO_NODE:
+            break
+        _rotate_up(s, left if mix(left) > mix(right) else right, occurrences, links, root)
+    above = links[v, PARENT]
+    _replace(s, v, right if left == NO_NODE else left, links, root)
+    _update_above(above, occurrences, links)
+
+
+@kernel
+def _change(
+    s: int,
+    v: int,
+    by: int,
+    occurrences: np.ndarray,
+    order_key: np.ndarray,
+    row: np.ndarray,
+    base: int,
+    offsets: np.ndarray,
+    origin: int,
+    data: np.ndarray,
+    links: np.ndarray,
+    root: np.ndarray,
+) -> None:
+    """Let a value occur more or less often."""
+    before = occurrences[v]
+    occurrences[v] = before + by
+    if before == 0 and by != 0:
+        _insert(s, v, occurrences, order_key, row, base, offsets, origin, data, links, root)
+    elif before != 0 and before + by == 0:
+        _remove(s, v, occurrences, links, root)
+    elif before != 0:
+        _update_above(v, occurrences, links)
+
+
+@kernel
+def _of_rank(v: int, rank: int, occurrences: np.ndarray, links: np.ndarray) -> int:
+    """The node with the row of a number, from 0, in the order of values below a root."""
+    while True:
+        left = links[v, LEFT]
+        before = links[left, TOTAL] if left != NO_NODE else 0
+        if rank < before:
+            v = left
+        elif rank < before + occurrences[v]:
+            return v
+        else:
+            rank -= before + occurrences[v]
+            v = links[v, RIGHT]
+
+
+@kernel
+def _most_frequent(v: int, last: bool, occurrences: np.ndarray, links: np.ndarray) -> int:
+    """Of the nodes below a root with the most occurrences the first, or the last."""
+    most = links[v, MOST]
+    near = RIGHT if last else LEFT
+    while True:
+        c = links[v, near]
+        if c != NO_NODE and links[c, MOST] == most:
+            v = c
+        elif occurrences[v] == most:
+            return v
+        else:
+            v = links[v, 1 - near]
+
+
+@kernel
+def _pick(
+    v: int,
+    what: int,
+    fractions: np.ndarray,
+    descending: bool,
+    occurrences: np.ndarray,
+    links: np.ndarray,
+    out: np.ndarray,
+) -> int:
+    """Write the nodes picked below a root to int64[k, 2] and return the number of rows."""
+    if v == NO_NODE:
+        out[:] = NO_NODE
+        return 0
+    rows = links[v, TOTAL]
+    for k in range(fractions.size):
+        if what == MODE:
+            out[k, 0] = _most_frequent(v, descending, occurrences, links)
+            out[k, 1] = out[k, 0]
+            continue
+        if what == BETWEEN:
+            place = (rows - 1) * fractions[k]
+            low = int(np.floor(place))
+            high = int(np.ceil(place))
+        else:
+            low = max(int(np.ceil(rows * fractions[k])) - 1, 0)
+            high = low
+        if descending:
+            low = rows - 1 - low
+            high = rows - 1 - high
+        out[k, 0] = _of_rank(v, low, occurrences, links)
+        out[k, 1] = out[k, 0] if high == low else _of_rank(v, high, occurrences, links)
+    return rows
+
+
+@kernel
+def picks(
+    slots: np.ndarray,
+    what: int,
+    fractions: np.ndarray,
+    descending: bool,
+    occurrences: np.ndarray,
+    links: np.ndarray,
+    root: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """What is picked of groups: nodes int64[n, k, 2], and the numbers of rows int64[n].
+
+    Args:
+        fractions: float64[k], of the rows, from 0 to 1; one of any value for MODE.
+        descending: whether values are in descending order.
+    """
+    out = np.empty((slots.size, fractions.size, 2), np.int64)
+    rows = np.empty(slots.size, np.int64)
+    for i in range(slots.size):
+        rows[i] = _pick(root[slots[i]], what, fractions, descending, occurrences, links, out[i])
+    return out, rows
+
+
+@kernel
+def run_picks(
+    rows: SignedRows,
+    node: np.ndarray,
+    weight: np.ndarray,
+    what: int,
+    fractions: np.ndarray,
+    descending: bool,
+    occurrences: np.ndarray,
+    order_key: np.ndarray,
+    row: np.ndarray,
+    base: int,
+    offsets: np.ndarray,
+    origin: int,
+    data: np.ndarray,
+    links: np.ndarray,
+    root: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """As ``picks``, at the emissions.
+
+    Args:
+        node: int64[n], the (group, value) pair of each row, NO_NODE for a NULL.
+        weight: int64[n], how often a row has its value; empty: once.
+        occurrences, order_key: by node; row, base, offsets, origin, data: the nodes' texts, see
+            ``KeyTexts``; no offsets for values that order keys distinguish.
+        links: by node. root: by group.
+    """
+    slot, sign, emit = rows.slot, rows.sign, rows.emit
+    m = emit.sum()
+    out = np.empty((m, fractions.size, 2), np.int64)
+    count = np.empty(m, np.int64)
+    j = 0
+    for i in range(slot.size):
+        s = slot[i]
+        v = node[i]
+        if v != NO_NODE:
+            by = int(sign[i]) * (weight[i] if weight.size else 1)
+            _change(s, v, by, occurrences, order_key, row, base, offsets, origin, data, links, root)
+        if emit[i]:
+            count[j] = _pick(root[s], what, fractions, descending, occurrences, links, out[j])
+            j += 1
+    return out, count
+
+
+@kernel
+def _first(v: int, links: np.ndarray) -> int:
+    while links[v, LEFT] != NO_NODE:
+        v = links[v, LEFT]
+    return v
+
+
+@kernel
+def _next(v: int, links: np.ndarray) -> int:
+    """The node behind one in the order of values."""
+    if links[v, RIGHT] != NO_NODE:
+        return _first(links[v, RIGHT], links)
+    p = links[v, PARENT]
+    while p != NO_NODE and links[p, RIGHT] == v:
+        v = p
+        p = links[v, PARENT]
+    return p
+
+
+@kernel
+def _listed(
+    v: int,
+    once: bool,
+    occurrences: np.ndarray,
+    links: np.ndarray,
+    out: np.ndarray,
+    end: int,
+) -> tuple[np.ndarray, int]:
+    """Append the nodes below a root in order, each as often as it occurs, or once."""
+    if v == NO_NODE:
+        return out, end
+    most = end + links[v, TOTAL]
+    if most > out.size:
+        larger = np.empty(max(2 * out.size, most), np.int64)
+        larger[:end] = out[:end]
+        out = larger
+    v = _first(v, links)
+    while v != NO_NODE:
+        for _ in range(1 if once else occurrences[v]):
+            out[end] = v
+            end += 1
+        v = _next(v, links)
+    return out, end
+
+
+@kernel
+def lists(
+    slots: np.ndarray,
+    once: bool,
+    occurrences: np.ndarray,
+    links: np.ndarray,
+    root: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nodes of groups in order: those of all groups, and int64[n] where those of each end."""
+    out = np.empty(16, np.int64)
+    ends = np.empty(slots.size, np.int64)
+    end = 0
+    for i in range(slots.size):
+        out, end = _listed(root[slots[i]], once, occurrences, links, out, end)
+        ends[i] = end
+    return out[:end], ends
+
+
+@kernel
+def run_lists(
+    rows: SignedRows,
+    node: np.ndarray,
+    weight: np.ndarray,
+    once: bool,
+    occurrences: np.ndarray,
+    order_key: np.ndarray,
+    row: np.ndarray,
+    base: int,
+    offsets: np.ndarray,
+    origin: int,
+    data: np.ndarray,
+    links: np.ndarray,
+    root: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """As ``lists``, at the emissions; arguments as of ``run_picks``."""
+    slot, sign, emit = rows.slot, rows.sign, rows.emit
+    out = np.empty(16, np.int64)
+    ends = np.empty(emit.sum(), np.int64)
+    end = 0
+    j = 0
+    for i in range(slot.size):
+        s = slot[i]
+        v = node[i]
+        if v != NO_NODE:
+            by = int(sign[i]) * (weight[i] if weight.size else 1)
+            _change(s, v, by, occurrences, order_key, row, base, offsets, origin, data, links, root)
+        if emit[i]:
+            out, end = _listed(root[s], once, occurrences, links, out, end)
+            ends[j] = end
+            j += 1
+    return out[:end], ends
+
+
+@kernel
+def lists_differ(nodes: np.ndarray, ends: np.ndarray, old: np.ndarray, first: int) -> np.ndarray:
+    """bool[m]: whether list ``first + i`` has other nodes than list ``old[i]``."""
+    out = np.empty(old.size, np.bool_)
+    for i in range(old.size):
+        a = ends[first + i - 1] if first + i > 0 else 0
+        b = ends[old[i] - 1] if old[i] > 0 else 0
+        size = ends[first + i] - a
+        out[i] = size != ends[old[i]] - b
+        for k in range(size):
+            if out[i]:
+                break
+            out[i] = nodes[a + k] != nodes[b + k]
+    return out
