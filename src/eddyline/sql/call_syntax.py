@@ -32,7 +32,7 @@ def _call(read: Callable[[Any, exp.Expr], list[exp.Expr]]) -> Callable[[Any], ex
             arguments = read(parser, parser._parse_bitwise())
         while parser._match(TokenType.COMMA):
             arguments.append(parser._parse_disjunction())
-        call = parser.expression(exp.Anonymous(this=name, expressions=arguments))
+        call: exp.Expr = parser.expression(exp.Anonymous(this=name, expressions=arguments))
         call.update_positions(word)
         return call
 
