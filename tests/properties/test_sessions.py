@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any, Final
 
-import pyarrow as pa
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from eddyline.runtime.stores import session_groups
 from eddyline.testing.script import Script
 from eddyline.testing.strategies import OPTIONS
+from window_rows import rows
 
 DDL: Final = """\
 CREATE STREAM s (ts TIMESTAMP, k STRING, x BIGINT) TIMESTAMP BY ts;
@@ -86,16 +86,6 @@ def forgotten_at_once() -> Iterator[None]:
         yield
 
 
-def rows(random: Random, clock: list[int], count: int) -> pa.Table:
-    found = []
-    for _ in range(count):
-        clock[0] += random.choice([0, 0, 100_000, 300_000, 500_000, 1_300_000])
-        found.append((clock[0], random.choice("abc"), random.choice([None, 0, 1, 2, 3])))
-    columns = list(zip(*found, strict=True))
-    types = {"ts": pa.int64(), "k": pa.string(), "x": pa.int64()}
-    return pa.table({n: pa.array(c, t) for (n, t), c in zip(types.items(), columns, strict=True)})
-
-
 def play(
     random: Random,
     queries: dict[str, str],
@@ -116,7 +106,7 @@ def play(
         ends = [now]
         for stream in random.choice([("s", "r"), ("r", "s")]):
             clock = [now]
-            script.process(**{stream: rows(random, clock, random.choice([1, 4, 12]))})
+            script.process(**{stream: rows(random, clock, random.choice([1, 4, 12]), "abc")})
             ends.append(clock[0])
         now = max(ends)
         if random.random() < 0.4:

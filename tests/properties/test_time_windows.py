@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any, Final
 
-import pyarrow as pa
 import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
 from eddyline.testing.script import Script
 from eddyline.testing.strategies import OPTIONS
+from window_rows import rows
 
 DDL: Final = """\
 CREATE STREAM s (ts TIMESTAMP, k STRING, x BIGINT) TIMESTAMP BY ts;
@@ -93,16 +93,6 @@ SPELLINGS: Final = (
 EMITS: Final = ("FINAL", "CHANGES", "INSERTS", "SNAPSHOT EVERY 700 MILLISECONDS")
 
 
-def rows(random: Random, ts: list[int], count: int) -> pa.Table:
-    found = []
-    for _ in range(count):
-        ts[0] += random.choice([0, 0, 100_000, 300_000, 500_000, 1_300_000])
-        found.append((ts[0], random.choice("ab"), random.choice([None, 0, 1, 2, 3])))
-    columns = list(zip(*found, strict=True))
-    types = {"ts": pa.int64(), "k": pa.string(), "x": pa.int64()}
-    return pa.table({n: pa.array(c, t) for (n, t), c in zip(types.items(), columns, strict=True)})
-
-
 def play(
     random: Random,
     queries: dict[str, str],
@@ -122,7 +112,7 @@ def play(
     for _ in range(random.randint(1, 4)):
         for stream in random.choice([("s", "r"), ("r", "s")]):
             start = [clock[0]]
-            batch = rows(random, start, random.choice([1, 4, 12]))
+            batch = rows(random, start, random.choice([1, 4, 12]), "ab")
             script.process(**{stream: batch})
             clock.append(start[0])
         clock = [max(clock)]

@@ -23,7 +23,7 @@ from eddyline.kernels.limbs import (
     normalize,
 )
 from eddyline.kernels.options import kernel
-from eddyline.kernels.partial_sums import add_sum, with_room, write_sum
+from eddyline.kernels.partial_sums import add_sum, with_words, words_differ, write_sum
 
 #: What is computed of pairs (y, x), as SQL has them.
 COVAR_SAMP, COVAR_POP, CORR, SLOPE, INTERCEPT, R2, SXY = range(7)
@@ -47,7 +47,7 @@ def limbs_of(what: int) -> int:
 
 
 def most_words(limbs: int) -> int:
-    """How many words a part with so many limbs has at most."""
+    """Maximum number of words of a part with this number of limbs."""
     return _HEAD + limbs + (6 if limbs == _YX else 10)
 
 
@@ -236,9 +236,8 @@ def run_partial_comoments(
     """
     slot, sign, emit = rows.slot, rows.sign, rows.emit
     m = emit.sum()
-    most = reported.shape[1]
-    new = np.empty(32 * m + most, np.int32)
-    old = np.empty(32 * m + most, np.int32)
+    new = np.empty(32 * m, np.int32)
+    old = np.empty(32 * m, np.int32)
     new_starts = np.zeros(m + 1, np.int64)
     old_starts = np.zeros(m + 1, np.int64)
     changed = np.empty(m, np.bool_)
@@ -248,18 +247,9 @@ def run_partial_comoments(
         if valid[i] and _count_in(counters[s], sign[i], y[i], x[i]):
             _add_pair(limbs[s], sign[i], y[i], x[i])
         if emit[i]:
-            at, size = old_starts[j], length[s]
-            old = with_room(old, at, most)
-            old[at : at + size] = reported[s, :size]
-            old_starts[j + 1] = at + size
-            at = new_starts[j]
-            new = with_room(new, at, most)
+            old = with_words(old, old_starts, j, reported[s, : length[s]])
             length[s] = _words_of(counters[s], limbs[s], reported[s])
-            new[at : at + length[s]] = reported[s, : length[s]]
-            new_starts[j + 1] = at + length[s]
-            changed[j] = size != length[s]
-            if not changed[j]:
-                for k in range(size):
-                    changed[j] |= old[old_starts[j] + k] != new[at + k]
+            new = with_words(new, new_starts, j, reported[s, : length[s]])
+            changed[j] = words_differ(old, old_starts, new, new_starts, j)
             j += 1
     return new[: new_starts[m]], new_starts, old[: old_starts[m]], old_starts, changed

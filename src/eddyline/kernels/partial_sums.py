@@ -198,13 +198,33 @@ def gathered_words(
 
 
 @kernel
-def with_room(words: np.ndarray, used: int, most: int) -> np.ndarray:
-    """The words, with room for ``most`` more."""
-    if used + most <= words.size:
-        return words
-    more = np.empty(2 * words.size + most, np.int32)
-    more[:used] = words[:used]
-    return more
+def with_words(words: np.ndarray, starts: np.ndarray, j: int, part: np.ndarray) -> np.ndarray:
+    """The words with those of part ``j`` behind the others, in a larger array if they do not fit;
+    ``starts`` gets where they end.
+    """
+    used, end = starts[j], starts[j] + part.size
+    if end > words.size:
+        larger = np.empty(2 * words.size + part.size, np.int32)
+        larger[:used] = words[:used]
+        words = larger
+    words[used:end] = part
+    starts[j + 1] = end
+    return words
+
+
+@kernel
+def words_differ(
+    old: np.ndarray, old_starts: np.ndarray, new: np.ndarray, new_starts: np.ndarray, j: int
+) -> bool:
+    """Whether the words of part ``j`` are others."""
+    at, to = old_starts[j], new_starts[j]
+    size = old_starts[j + 1] - at
+    if size != new_starts[j + 1] - to:
+        return True
+    k = 0
+    while k < size and old[at + k] == new[to + k]:
+        k += 1
+    return k < size
 
 
 @kernel
@@ -225,9 +245,9 @@ def run_partial_moments(
     """
     slot, sign, emit = rows.slot, rows.sign, rows.emit
     m = emit.sum()
-    most, squares = reported.shape[1], limbs.shape[1] > SUM_LIMBS
-    new = np.empty(16 * m + most, np.int32)
-    old = np.empty(16 * m + most, np.int32)
+    squares = limbs.shape[1] > SUM_LIMBS
+    new = np.empty(16 * m, np.int32)
+    old = np.empty(16 * m, np.int32)
     new_starts = np.zeros(m + 1, np.int64)
     old_starts = np.zeros(m + 1, np.int64)
     changed = np.empty(m, np.bool_)
@@ -239,19 +259,10 @@ def run_partial_moments(
             if squares:
                 add_square(limbs[s, SUM_LIMBS:], sign[i], value[i])
         if emit[i]:
-            at, size = old_starts[j], length[s]
-            old = with_room(old, at, most)
-            old[at : at + size] = reported[s, :size]
-            old_starts[j + 1] = at + size
-            at = new_starts[j]
-            new = with_room(new, at, most)
+            old = with_words(old, old_starts, j, reported[s, : length[s]])
             length[s] = _words_of(counters[s], limbs[s], reported[s])
-            new[at : at + length[s]] = reported[s, : length[s]]
-            new_starts[j + 1] = at + length[s]
-            changed[j] = size != length[s]
-            if not changed[j]:
-                for k in range(size):
-                    changed[j] |= old[old_starts[j] + k] != new[at + k]
+            new = with_words(new, new_starts, j, reported[s, : length[s]])
+            changed[j] = words_differ(old, old_starts, new, new_starts, j)
             j += 1
     return new[: new_starts[m]], new_starts, old[: old_starts[m]], old_starts, changed
 

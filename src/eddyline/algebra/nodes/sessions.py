@@ -9,13 +9,13 @@ from functools import cached_property
 from eddyline.algebra.durations import format_duration
 from eddyline.algebra.expressions import Aggregate, Expr
 from eddyline.algebra.nodes.base import Unary, check_columns
-from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS
+from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS, WithWindow
 from eddyline.algebra.patterns import Pattern
 from eddyline.types import Field, Schema
 
 
 @dataclass(frozen=True)
-class Sessions(Unary):
+class Sessions(WithWindow):
     """Rows with the start and the end of their session, as far as it has come. No operator makes
     them: EMIT FINAL replaces the groups above by SessionGroups.
 
@@ -30,15 +30,6 @@ class Sessions(Unary):
     def __post_init__(self) -> None:
         for expr in self.partition:
             check_columns(expr, self.input.schema)
-
-    @cached_property
-    def schema(self) -> Schema:
-        return (*self.input.schema, *WINDOW_COLUMNS)
-
-    @property
-    def start(self) -> int:
-        """The column of window_start; that of window_end is the next."""
-        return len(self.input.schema)
 
     @cached_property
     def pattern(self) -> Pattern:  # each row changes the end of others

@@ -16,17 +16,8 @@ WINDOW_COLUMNS: Final = (Field("window_start", TIMESTAMP), Field("window_end", T
 
 
 @dataclass(frozen=True)
-class Windowed(Unary):
-    """Emits a row per window that contains the input row's instant; it lives until the window ends,
-    however long the input row does. Keeps nothing.
-
-    The input takes no row back. The window's columns follow those of the input.
-    """
-
-    windows: TimeWindows
-
-    def __post_init__(self) -> None:
-        assert not self.input.takes_back, "a '-' is at another instant than its row"
+class WithWindow(Unary):
+    """A node whose rows are those of the input with the columns of a window behind them."""
 
     @cached_property
     def schema(self) -> Schema:
@@ -36,6 +27,20 @@ class Windowed(Unary):
     def start(self) -> int:
         """The column of window_start; that of window_end is the next."""
         return len(self.input.schema)
+
+
+@dataclass(frozen=True)
+class Windowed(WithWindow):
+    """Emits a row per window that contains the input row's instant; it lives until the window ends,
+    however long the input row does. Keeps nothing.
+
+    The input takes no row back.
+    """
+
+    windows: TimeWindows
+
+    def __post_init__(self) -> None:
+        assert not self.input.takes_back, "a '-' is at another instant than its row"
 
     @cached_property
     def pattern(self) -> Pattern:

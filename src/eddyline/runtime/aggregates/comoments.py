@@ -23,7 +23,7 @@ from eddyline.runtime.aggregates.base import (
     numbers_reported,
     valid_lane,
 )
-from eddyline.runtime.aggregates.parts import binary_words, word_lanes
+from eddyline.runtime.aggregates.parts import OfWords, binary_words
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import SlotArray
 
@@ -115,24 +115,15 @@ class PartialComoments(_Sums):
         return binary_words(*gathered_words(self.words, self.length, slots))
 
 
-class MergedComoments(_Results):
+class MergedComoments(OfWords, _Results):
     """An aggregate from the sums of parts."""
 
     dtypes: Sequence[Any] = (np.int64, np.int64)
 
-    def __init__(self, what: int) -> None:
-        super().__init__(what)
-        self._words = np.zeros(0, np.int32)  # of the chunk; lanes say where those of a row are
-
-    def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
-        assert values is not None
-        self._words, *lanes = word_lanes(values)
-        return lanes
-
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         new, new_valid, old, old_valid = kernels.run_merged_comoments(
             rows,
-            self._words,
+            self.take_words(),
             lanes[0],
             lanes[1],
             self._what,
@@ -141,7 +132,6 @@ class MergedComoments(_Results):
             self.reported,
             self.shown,
         )
-        self._words = self._words[:0]
         return numbers_reported(new, new_valid, old, old_valid, pa.float64())
 
 

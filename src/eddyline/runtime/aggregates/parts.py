@@ -170,7 +170,23 @@ class PartialMoments(SlotArrays):
         return binary_words(*partial_sums.gathered_words(self.words, self.length, slots))
 
 
-class MergedMoments(SlotArrays):
+class OfWords(SlotArrays):
+    """An aggregate of parts that consist of words: lanes say where those of each row are."""
+
+    _words: Array = np.zeros(0, np.int32)  # of the chunk
+
+    def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
+        assert values is not None
+        self._words, *lanes = word_lanes(values)
+        return lanes
+
+    def take_words(self) -> Array:
+        """The words of the chunk, once."""
+        words, self._words = self._words, OfWords._words
+        return words
+
+
+class MergedMoments(OfWords):
     """SUM of floats, AVG or STDDEV from parts.
 
     Args:
@@ -185,7 +201,6 @@ class MergedMoments(SlotArrays):
 
     def __init__(self, what: int) -> None:
         self._what = what
-        self._words = np.zeros(0, np.int32)  # of the chunk; lanes say where those of a row are
         super().__init__(
             counters=SlotArray(np.int64, (partial_sums.COUNTERS,)),
             limbs=SlotArray(np.int64, (moments.limbs_of(what),)),
@@ -193,15 +208,10 @@ class MergedMoments(SlotArrays):
             shown=SlotArray(np.bool_),
         )
 
-    def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
-        assert values is not None
-        self._words, *lanes = word_lanes(values)
-        return lanes
-
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         new, new_valid, old, old_valid = partial_sums.run_merged_moments(
             rows,
-            self._words,
+            self.take_words(),
             lanes[0],
             lanes[1],
             self._what,
@@ -210,7 +220,6 @@ class MergedMoments(SlotArrays):
             self.reported,
             self.shown,
         )
-        self._words = self._words[:0]
         return numbers_reported(new, new_valid, old, old_valid, pa.float64())
 
     def current(self, slots: Array) -> pa.Array:
