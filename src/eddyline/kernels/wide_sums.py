@@ -6,6 +6,8 @@ bits first. 2**64 values of 128 bits fit.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from eddyline.kernels.aggregates import SignedRows
@@ -19,7 +21,7 @@ _DIGITS = 6  # of 32 bits
 
 
 @inlined
-def _add(total, s, sign, low, middle, high):  # type: ignore[no-untyped-def]
+def _add(total: Any, s: Any, sign: Any, low: Any, middle: Any, high: Any) -> None:
     """Add 192 bits to the sum of a group, or take them out again."""
     before = total[s, 1]
     if sign > 0:

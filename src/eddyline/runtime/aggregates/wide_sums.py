@@ -5,6 +5,7 @@ A part is the words of ``kernels/wide_sums.py`` as bytes; NULL of no values.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from eddyline.runtime.stores.slot_arrays import SlotArray
 from eddyline.types import sql_type
 
 
-class _Words(SlotArrays):
+class _Words(SlotArrays, ABC):
     """Sums by slot."""
 
     total: Array
@@ -29,6 +30,10 @@ class _Words(SlotArrays):
     def __init__(self) -> None:
         shape = (kernels.WORDS,)
         super().__init__(total=SlotArray(np.int64, shape), reported=SlotArray(np.int64, shape))
+
+    @abstractmethod
+    def _run(self, rows: SignedRows, lanes: Sequence[Array]) -> tuple[Array, Array]:
+        """The new and the old words of the rows' slots."""
 
 
 class _OfValues(_Words):
@@ -100,7 +105,7 @@ class _Results(_Words):
         return found, kinds == kernels.OVERFLOW
 
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
-        new, old = self._run(rows, lanes)  # type: ignore[attr-defined]
+        new, old = self._run(rows, lanes)
         (now, failed), (before, had_failed) = self._values(new), self._values(old)
         changed = (new[:, 1:] != old[:, 1:]).any(axis=1) | ((new[:, 0] > 0) != (old[:, 0] > 0))
         if self._mean:
