@@ -136,11 +136,12 @@ class Context:
 
 @dataclass(frozen=True)
 class OpenStream:
-    """A stream without a window, and its position."""
+    """A stream without a window, and its position; ``matched``: below MATCH_RECOGNIZE."""
 
     name: str
     node: exp.Expr
     context: Context
+    matched: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,13 @@ class BoundPlan:
 def require_windows(streams: Iterable[OpenStream], what: str) -> None:
     """Raise an error for the first stream without a window below a stateful operator."""
     for stream in streams:
+        if stream.matched:
+            raise stream.context.error(
+                stream.node,
+                f"{what} of matches, which never leave, needs a window on them, as in FROM "
+                "TUMBLE(TABLE (SELECT ... MATCH_RECOGNIZE (...)), DESCRIPTOR(_ts), INTERVAL 1 HOUR)",
+                UnsupportedError,
+            )
         raise stream.context.error(
             stream.node,
             f"{what} needs a window on stream '{stream.name}'; "
