@@ -43,12 +43,14 @@ class FromClause:
             before them.
         conditions: terms of ON, USING and WHERE, over the columns of all parts.
         scope: the columns of all items, in the order of the parts' columns.
+        clock: the first term of WHERE by which the clock has cut windows.
     """
 
     items: list[Item] = field(default_factory=list)
     parts: list[Plan] = field(default_factory=list)
     conditions: list[Expr] = field(default_factory=list)
     scope: Scope = field(default_factory=Scope)
+    clock: exp.Expr | None = None
 
     @property
     def open_streams(self) -> tuple[OpenStream, ...]:
@@ -62,7 +64,7 @@ class FromClause:
 
 
 def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> FromClause:
-    """The FROM clause of a SELECT.
+    """The FROM clause of a SELECT; whether its streams have windows is to be checked.
 
     Raises:
         SqlError, UnsupportedError: there is no FROM, or a clause is not supported.
@@ -77,8 +79,6 @@ def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> Fr
     source = _joined(from_.this, context, bind_query, select.args.get("joins") or ())
     for node in select.args.get("laterals") or ():
         _add_unnesting(source, node, False, context)
-    if sum(i.bound.changes for i in source.items) > 1:
-        require_windows(source.open_streams, "a join")
     return source
 
 
