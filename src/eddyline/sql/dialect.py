@@ -63,6 +63,27 @@ def _arrow(kind: type[exp.Expr]) -> Callable[[Any, exp.Expr, exp.Expr], exp.Expr
     return lambda self, this, key: self.expression(kind(this=this, expression=key))
 
 
+_CLOCKS: Final[dict[str, type[exp.Expr]]] = {
+    "CURRENT_TIMESTAMP": exp.CurrentTimestamp,
+    "CURRENT_DATE": exp.CurrentDate,
+    "CURRENT_TIME": exp.CurrentTime,
+}
+
+
+def _clock(kind: type[exp.Expr]) -> Callable[[EddylineParser], exp.Expr]:
+    """A function that is written with or without parentheses, at its position."""
+
+    def parse_clock(self: EddylineParser) -> exp.Expr:
+        word = self._prev
+        if self._match_pair(TokenType.L_PAREN, TokenType.R_PAREN, advance=False):
+            self._advance(2)
+        node = self.expression(kind())
+        node.update_positions(word)
+        return node
+
+    return parse_clock
+
+
 def _closed(parse: Callable[[Any], Any]) -> Callable[[EddylineParser], Any]:
     """A function's own parser that also requires the closing parenthesis (sqlglot does not)."""
 
@@ -92,7 +113,10 @@ class EddylineParser(SetOperationParser):
         },
         **{name: _closed(parse) for name, parse in CALLS.items()},
     }
-    NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {"CASE": lambda self: self._parse_case()}
+    NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+        "CASE": lambda self: self._parse_case(),
+        **{name: _clock(kind) for name, kind in _CLOCKS.items()},
+    }
     COLUMN_OPERATORS: ClassVar[dict[TokenType, Any]] = {
         **SparkParser.COLUMN_OPERATORS,
         TokenType.ARROW: _arrow(exp.JSONExtract),

@@ -292,21 +292,19 @@ UnsupportedError: line 1, column 11: AT TIME ZONE is not supported: timestamps a
 ----------
 SELECT now() - ts FROM trades
 =>
-SqlError: line 1, column 8: now gives another value in each run, so a replay after a failure would give other answers; use the event time of the stream instead
+SqlError: line 1, column 8: now() here is not supported: it is the query's clock, which WHERE compares with the event time of a stream, as in ts > now() - INTERVAL '5' MINUTE; the time of a result is its _ts
   SELECT now() - ts FROM trades
          ^
 ----------
 SELECT CURRENT_TIMESTAMP FROM trades
 =>
-UnsupportedError: line 1, column 1: CURRENT_TIMESTAMP is not supported: a replay would give another value: use the event time of the stream
+UnsupportedError: line 1, column 8: CURRENT_TIMESTAMP here is not supported: it is the query's clock, which WHERE compares with the event time of a stream, as in ts > now() - INTERVAL '5' MINUTE; the time of a result is its _ts
   SELECT CURRENT_TIMESTAMP FROM trades
-  ^
+         ^
 ----------
 SELECT * FROM trades WHERE ts > now() - INTERVAL '5' MINUTE
 =>
-SqlError: line 1, column 33: now gives another value in each run, so a replay after a failure would give other answers; use the event time of the stream instead
-  SELECT * FROM trades WHERE ts > now() - INTERVAL '5' MINUTE
-                                  ^
+no error
 ----------
 SELECT extract(epoch FROM ts) FROM trades
 =>

@@ -44,12 +44,14 @@ class FromClause:
             before them.
         conditions: terms of ON, USING and WHERE, over the columns of all parts.
         scope: the columns of all items, in the order of the parts' columns.
+        clock: the first term of WHERE by which the clock has cut windows.
     """
 
     items: list[Item] = field(default_factory=list)
     parts: list[Plan] = field(default_factory=list)
     conditions: list[Expr] = field(default_factory=list)
     scope: Scope = field(default_factory=Scope)
+    clock: exp.Expr | None = None
 
     @property
     def open_streams(self) -> tuple[OpenStream, ...]:
@@ -75,7 +77,7 @@ class FromClause:
 
 
 def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> FromClause:
-    """The FROM clause of a SELECT.
+    """The FROM clause of a SELECT; whether its streams have windows is to be checked.
 
     Raises:
         SqlError, UnsupportedError: there is no FROM, or a clause is not supported.
