@@ -310,10 +310,28 @@ class EddylineParser(SetOperationParser):
 
     def _parse_interval(self, *args: Any, **kwargs: Any) -> Any:
         start = self._curr
-        interval = super()._parse_interval(*args, **kwargs)
+        interval = self._interval_of_words() or super()._parse_interval(*args, **kwargs)
         if isinstance(interval, exp.Interval):
             interval.update_positions(start)
         return interval
+
+    def _interval_of_words(self) -> exp.Interval | None:
+        """An INTERVAL whose text has several words, as written; sqlglot would read some of them."""
+        text = self._next
+        is_text = self._match(TokenType.INTERVAL, advance=False) and text
+        if not is_text or text.token_type != TokenType.STRING:
+            return None
+        if len(text.text.split()) < 2 and ":" not in text.text:
+            return None
+        self._advance(2)
+        amount = self.expression(exp.Literal(this=text.text, is_string=True), text)
+        unit = None
+        if self._next and self._next.text.upper() == "TO":
+            units = [self._curr.text, self._tokens[self._index + 2].text]
+            self._advance(3)
+            first, last = (exp.Var(this=u.upper()) for u in units)
+            unit = exp.IntervalSpan(this=first, expression=last)
+        return self.expression(exp.Interval(this=amount, unit=unit))
 
     def _parse_pivots(self) -> list[exp.Pivot] | None:
         if self._curr.token_type in (TokenType.PIVOT, TokenType.UNPIVOT):

@@ -76,12 +76,6 @@ SqlError: line 1, column 8: 99999999999999999999 does not fit BIGINT; for a DOUB
   SELECT 99999999999999999999 FROM trades
          ^
 ----------
-SELECT ts + INTERVAL 3 MONTHS FROM trades
-=>
-SqlError: line 1, column 13: unknown time unit 'MONTHS'; did you mean 'MINUTES'? valid: DAYS, HOURS, MICROSECONDS, MILLISECONDS, MINUTES, SECONDS, WEEKS
-  SELECT ts + INTERVAL 3 MONTHS FROM trades
-              ^
-----------
 SELECT price AS _ts FROM trades
 =>
 SqlError: line 1, column 1: output column '_ts': names with the prefixes _op, _ts, _exp are reserved; rename it with AS
