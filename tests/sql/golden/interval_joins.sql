@@ -46,9 +46,9 @@ SqlError: line 1, column 21: EXISTS needs a window on stream 'trades'; write tra
 ----------
 SELECT t.price FROM trades t JOIN quotes q ON t.symbol = q.symbol AND q.ts BETWEEN t.ts AND t.ts + INTERVAL '1' MONTH
 =>
-SqlError: line 1, column 100: unknown time unit 'MONTH'; valid: DAYS, HOURS, MICROSECONDS, MILLISECONDS, MINUTES, SECONDS, WEEKS
+SqlError: line 1, column 21: a join needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS. Or bound the times of the rows that are joined, as in q.ts <= t.ts + INTERVAL '10' SECOND
   SELECT t.price FROM trades t JOIN quotes q ON t.symbol = q.symbol AND q.ts BETWEEN t.ts AND t.ts + INTERVAL '1' MONTH
-                                                                                                     ^
+                      ^
 ----------
 SELECT t.price FROM trades t, (SELECT symbol, COUNT(*) AS n FROM quotes [NOW] GROUP BY symbol) q WHERE t.symbol = q.symbol
 =>
