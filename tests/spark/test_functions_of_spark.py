@@ -42,6 +42,10 @@ EXPRESSIONS = (
     *("overlay(s, 'x', 2, -1)", "overlay(s, 'x', -1, 1)", "substring(s FROM 2 FOR 2)"),
     *("substring(s FROM 2)", "position('b' IN s)", "trim(BOTH 'a' FROM s)", "trim(LEADING FROM s)"),
     *("trim(TRAILING 'b' FROM s)", "trim('a' FROM s)", "trim(s)"),
+    *("t + INTERVAL '1' MONTH", "t - INTERVAL '1-2' YEAR TO MONTH", "INTERVAL 1 YEAR 2 MONTHS + t"),
+    *("d + INTERVAL '13' MONTHS", "d - INTERVAL 2 YEARS", "t + INTERVAL '1 day 2 hours'"),
+    *("t - INTERVAL '1 02:03:04.5' DAY TO SECOND", "t + INTERVAL '-02:30' HOUR TO MINUTE"),
+    *("t + INTERVAL 1 DAY 2 HOURS", "t + INTERVAL '1 year' - INTERVAL '3 weeks 5 seconds'"),
     *("cbrt(x)", "hypot(x, n)", "expm1(x)", "log1p(x)", "sinh(x)", "cosh(x)", "tanh(x)", "e()"),
 )
 DAY_US = 86_400_000_000

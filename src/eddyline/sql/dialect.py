@@ -63,6 +63,27 @@ def _arrow(kind: type[exp.Expr]) -> Callable[[Any, exp.Expr, exp.Expr], exp.Expr
     return lambda self, this, key: self.expression(kind(this=this, expression=key))
 
 
+_CLOCKS: Final[dict[str, type[exp.Expr]]] = {
+    "CURRENT_TIMESTAMP": exp.CurrentTimestamp,
+    "CURRENT_DATE": exp.CurrentDate,
+    "CURRENT_TIME": exp.CurrentTime,
+}
+
+
+def _clock(kind: type[exp.Expr]) -> Callable[[EddylineParser], exp.Expr]:
+    """A function that is written with or without parentheses, at its position."""
+
+    def parse_clock(self: EddylineParser) -> exp.Expr:
+        word = self._prev
+        if self._match_pair(TokenType.L_PAREN, TokenType.R_PAREN, advance=False):
+            self._advance(2)
+        node = self.expression(kind())
+        node.update_positions(word)
+        return node
+
+    return parse_clock
+
+
 def _closed(parse: Callable[[Any], Any]) -> Callable[[EddylineParser], Any]:
     """A function's own parser that also requires the closing parenthesis (sqlglot does not)."""
 
@@ -92,7 +113,10 @@ class EddylineParser(MatchParser):
         },
         **{name: _closed(parse) for name, parse in CALLS.items()},
     }
-    NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {"CASE": lambda self: self._parse_case()}
+    NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
+        "CASE": lambda self: self._parse_case(),
+        **{name: _clock(kind) for name, kind in _CLOCKS.items()},
+    }
     COLUMN_OPERATORS: ClassVar[dict[TokenType, Any]] = {
         **SparkParser.COLUMN_OPERATORS,
         TokenType.ARROW: _arrow(exp.JSONExtract),
@@ -284,10 +308,28 @@ class EddylineParser(MatchParser):
 
     def _parse_interval(self, *args: Any, **kwargs: Any) -> Any:
         start = self._curr
-        interval = super()._parse_interval(*args, **kwargs)
+        interval = self._interval_of_words() or super()._parse_interval(*args, **kwargs)
         if isinstance(interval, exp.Interval):
             interval.update_positions(start)
         return interval
+
+    def _interval_of_words(self) -> exp.Interval | None:
+        """An INTERVAL whose text has several words, as written; sqlglot would read some of them."""
+        text = self._next
+        is_text = self._match(TokenType.INTERVAL, advance=False) and text
+        if not is_text or text.token_type != TokenType.STRING:
+            return None
+        if len(text.text.split()) < 2 and ":" not in text.text:
+            return None
+        self._advance(2)
+        amount = self.expression(exp.Literal(this=text.text, is_string=True), text)
+        unit = None
+        if self._next and self._next.text.upper() == "TO":
+            units = [self._curr.text, self._tokens[self._index + 2].text]
+            self._advance(3)
+            first, last = (exp.Var(this=u.upper()) for u in units)
+            unit = exp.IntervalSpan(this=first, expression=last)
+        return self.expression(exp.Interval(this=amount, unit=unit))
 
     def _parse_pivots(self) -> list[exp.Pivot] | None:
         if self._curr.token_type in (TokenType.PIVOT, TokenType.UNPIVOT):

@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from eddyline.algebra.functions.alternatives import ALTERNATIVES, GROUP_WINDOWS
 from eddyline.errors import SqlError, UnsupportedError
-from eddyline.sql.durations import duration_us, parse_duration
+from eddyline.sql.durations import interval, is_unit, parse_duration, parse_span
 from eddyline.sql.limits import MAX_ROWS
 from eddyline.sql.numbers import shortened, whole_number
 from eddyline.sql.source import SourceText
@@ -188,7 +188,11 @@ class WindowParser(SparkParser):
             raise self.fail(f"expected a duration such as 10 SECONDS, {self.here()}")
         amount = sign + self._prev.text
         try:
-            if " " in amount.strip():
+            if self._at_span():
+                first, last = self._curr.text, self._tokens[self._index + 2].text
+                self._advance(3)
+                return parse_span(amount, first, last).fixed_us(amount)
+            if " " in amount.strip() or ":" in amount:
                 return parse_duration(amount)
             if not self._curr or self._curr.token_type == TokenType.R_BRACKET:
                 raise self.fail(
@@ -196,9 +200,20 @@ class WindowParser(SparkParser):
                 )
             at = self._curr
             self._advance()
-            return duration_us(amount, at.text)
+            us = interval(amount, at.text).fixed_us(f"{amount} {at.text}")
+            return us + (self.duration() if self._at_amount() else 0)
         except ValueError as e:
             raise self.fail(str(e), at) from None
+
+    def _at_span(self) -> bool:
+        """Whether units as ``DAY TO SECOND`` follow."""
+        return bool(self._next) and self._next.text.upper() == "TO" and is_unit(self._curr.text)
+
+    def _at_amount(self) -> bool:
+        """Whether another amount and its unit follow."""
+        if not self._curr or self._curr.token_type != TokenType.NUMBER:
+            return False
+        return bool(self._next) and is_unit(self._next.text)
 
     def here(self, at: Token | None = None) -> str:
         """The text of a token, for messages."""

@@ -42,7 +42,7 @@ UnsupportedError: line 1, column 46: a sub-query in an expression is not support
 ----------
 CREATE STREAM s (ms BIGINT, t TIMESTAMP AS (now())) TIMESTAMP BY t
 =>
-SqlError: line 1, column 45: now gives another value in each run, so a replay after a failure would give other answers; use the event time of the stream instead
+SqlError: line 1, column 45: now() here is not supported: it is the query's clock, which WHERE compares with the event time of a stream, as in ts > now() - INTERVAL '5' MINUTE; the time of a result is its _ts
   CREATE STREAM s (ms BIGINT, t TIMESTAMP AS (now())) TIMESTAMP BY t
                                               ^
 ----------

@@ -36,6 +36,13 @@ _JSON: Final = "write json_value(text, '$.field') or text ->> 'field'"
 _BITS: Final = "there are no operators and functions on bits"
 _CODE: Final = "define it in Python: Engine.function or Session.function"
 
+#: Functions of the query's clock, and where they can be written.
+CLOCKS: Final = frozenset(("now", "current_timestamp", "mz_now"))
+CLOCK: Final = (
+    "it is the query's clock, which WHERE compares with the event time of a stream, as in "
+    "ts > now() - INTERVAL '5' MINUTE; the time of a result is its _ts"
+)
+
 _ADVICE: Final[dict[str, str]] = {
     "tumble tumbling tumble_start tumble_end tumble_rowtime tumble_proctime time_bucket": _TUMBLING,
     "window": _GROUPED,

@@ -23,7 +23,12 @@ _BIGINT, _DOUBLE = pa.int64(), pa.float64()
 _INTERVAL = pa.duration("us")
 
 
-@define("Arithmetic", "+", ["number + number", "timestamp + interval", "date + days"], "Sum.")
+@define(
+    "Arithmetic",
+    "+",
+    ["number + number", "timestamp + interval", "date + days"],
+    "Sum. An INTERVAL may have months; a day that a month does not have becomes its last.",
+)
 def _add(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) != 2:
         return None

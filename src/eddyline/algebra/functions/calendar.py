@@ -15,7 +15,7 @@ from eddyline.algebra.functions.coercion import cast, implicit, kind, literal
 from eddyline.algebra.functions.registry import FUNCTIONS, define, resolve, takes
 from eddyline.algebra.functions.strings import constant
 from eddyline.errors import SqlError, did_you_mean
-from eddyline.types import TIMESTAMP
+from eddyline.types import TIMESTAMP, sql_type
 
 _FAMILY: Final = "Dates and times"
 _INT, _BIGINT, _DOUBLE = pa.int32(), pa.int64(), pa.float64()
@@ -144,6 +144,20 @@ def timestampadd(args: tuple[Expr, ...]) -> Expr | None:
         return resolve("+", (moment, resolve("*", (count, length))))
     months = resolve("*", (count, Literal(_BIGINT, _MONTHS[unit])))
     return Call(TIMESTAMP, "add_months", (moment, months))
+
+
+def plus_months(moment: Expr, months: int) -> Expr:
+    """A timestamp or date a number of months later; a day that a month lacks becomes its last.
+
+    Raises:
+        SqlError: the moment is something else.
+    """
+    count = Literal(_BIGINT, months)
+    if kind(moment.type) == "date":
+        return Call(_DATE, "add_months", (moment, count))
+    if kind(moment.type) not in ("timestamp", "null"):
+        raise SqlError(f"months are added to a TIMESTAMP or DATE, not to {sql_type(moment.type)}")
+    return Call(TIMESTAMP, "add_months", (cast(moment, TIMESTAMP), count))
 
 
 @define(

@@ -52,7 +52,7 @@ Differences from Spark:
 - timestamp - timestamp and date - date are an INTERVAL in microseconds; for a number of days use
   `datediff`, for a number of microseconds subtract `unix_micros`.
 - Regular expressions are RE2's: no look-around, no back-references, linear time.
-- Functions whose value changes from run to run (`now`, `current_date`, `rand`, ...) are refused:
+- Functions whose value changes from run to run (`current_date`, `uuid`, `rand`, ...) are refused:
   a replay after a failure would give other answers.
 """
 

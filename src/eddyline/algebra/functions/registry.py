@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, Expr
 from eddyline.algebra.functions.aggregate_requests import aggregate_names, is_aggregate_name
-from eddyline.algebra.functions.alternatives import ALTERNATIVES
+from eddyline.algebra.functions.alternatives import ALTERNATIVES, CLOCK, CLOCKS
 from eddyline.algebra.functions.coercion import implicit
 from eddyline.errors import SqlError, did_you_mean
 from eddyline.types import sql_type
@@ -59,8 +59,7 @@ _NOT_REPEATABLE: Final = {
     name: instead
     for instead, names in {
         "use the event time of the stream": [
-            *("now", "current_date", "current_time", "current_timestamp", "curdate", "getdate"),
-            "localtimestamp",
+            *("current_date", "current_time", "curdate", "getdate", "localtimestamp"),
         ],
         "compute it before the stream": ["rand", "random", "randn", "uuid", "shuffle"],
     }.items()
@@ -123,7 +122,7 @@ def define_plain(
 def is_reserved(name: str) -> bool:
     """Whether a name belongs to a built-in function, supported or refused."""
     key = name.lower()
-    return key in FUNCTIONS or key in _NOT_REPEATABLE
+    return key in FUNCTIONS or key in _NOT_REPEATABLE or key in CLOCKS
 
 
 def resolve(name: str, args: tuple[Expr, ...], own: Mapping[str, Resolvable] = _NONE) -> Expr:
@@ -165,6 +164,8 @@ def find(name: str, own: Mapping[str, Resolvable] = _NONE) -> Resolvable:
 
 def _unknown(name: str, own: Mapping[str, Resolvable]) -> str:
     key = name.lower()
+    if key in CLOCKS:
+        return f"{name}() here is not supported: {CLOCK}"
     if key in _NOT_REPEATABLE:
         return (
             f"{name} gives another value in each run, so a replay after a failure would "

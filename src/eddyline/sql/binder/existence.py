@@ -11,7 +11,7 @@ between the two become keys, terms on its own columns filter it, the others are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -22,7 +22,7 @@ from eddyline.algebra.plan import Plan, anti_join, filtered, semi_join
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.clauses import in_clauses
 from eddyline.sql.binder.context import BoundPlan, Context, OuterColumns, require_windows
-from eddyline.sql.binder.from_clause import FromClause, bind_from
+from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.grouping import is_grouped
 from eddyline.sql.binder.live_tables import check_lookup, check_tables, is_non_retroactive
 from eddyline.sql.binder.matching import Match, matched
@@ -30,6 +30,7 @@ from eddyline.sql.binder.relations import BindQuery, Item
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.select_list import select_items
+from eddyline.sql.binder.sources import bind_source, plain_terms
 
 
 @dataclass(frozen=True)
@@ -48,20 +49,10 @@ class ExistenceTerm:
 
 
 def split_where(select: exp.Select, context: Context) -> tuple[list[exp.Expr], list[ExistenceTerm]]:
-    """The conjuncts of WHERE: plain ones, and those with sub-queries."""
-    where = select.args.get("where")
-    terms = list(_terms(where.this)) if where is not None else []
+    """The conjuncts of WHERE that do not read the clock: plain ones, and those with sub-queries."""
+    terms = plain_terms(select)
     found = {id(t): e for t in terms if (e := _existence(t, context)) is not None}
     return [t for t in terms if id(t) not in found], list(found.values())
-
-
-def _terms(node: exp.Expr) -> Iterable[exp.Expr]:
-    inner = node.unnest()
-    if isinstance(inner, exp.And):
-        yield from _terms(inner.this)
-        yield from _terms(inner.expression)
-    else:
-        yield node
 
 
 def _existence(term: exp.Expr, context: Context) -> ExistenceTerm | None:
@@ -98,7 +89,7 @@ def with_existences(
     """The rows of FROM that satisfy its conditions and all the terms."""
     bound = [(t, _sub_query(t, source, context, bind_query)) for t in terms]
     source.conditions += [c for t, sub in bound if not t.negated for c in sub.match.left]
-    plan = source.plan()
+    plan = source.plan(context)
     # look-ups run below the other terms, whose outcome later rows can change
     for term, sub in sorted(bound, key=lambda b: b[1].table is None):
         if sub.table is not None:
@@ -145,7 +136,7 @@ class _PlainBinder:
 
     def bind(self, context: Context) -> _SubQuery:
         """The candidate rows of the sub-query, and the conditions of a match."""
-        source = bind_from(self.query, context, self.bind_query)
+        source = bind_source(self.query, context, self.bind_query)
         scope = source.scope.inside(self.outer)
         if context.far is not None:
             context = replace(context, far=replace(context.far, reader="a sub-query inside it"))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Final, NamedTuple
 
 import pyarrow as pa
@@ -28,7 +27,7 @@ from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.grouping import chosen
-from eddyline.sql.binder.literals import interval
+from eddyline.sql.binder.intervals import interval_of
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope, WindowKeys
 from eddyline.sql.binder.time_columns import check_event_time
@@ -188,22 +187,17 @@ def _time(node: exp.Expr, scope: Scope, context: Context) -> ColumnRef | None:
 
 def _duration(node: exp.Expr, context: Context) -> int:
     """Microseconds of a constant, ``'5 minutes'`` or an INTERVAL."""
-    negative = isinstance(node, exp.Neg)
-    node = node.this if negative else node
     try:
-        if isinstance(node, exp.Interval):
-            value = interval(node).value
-            assert isinstance(value, timedelta), "the constant of a duration"
-            us = value // timedelta(microseconds=1)
-        elif isinstance(node, exp.Literal) and node.is_string:
-            us = parse_duration(node.name)
-        else:
-            raise context.error(node, "expected a duration, such as '10 minutes'")
+        length = interval_of(node)
+        if length is not None:
+            return length.fixed_us(node.sql("spark"))
+        if isinstance(node, exp.Literal) and node.is_string:
+            return parse_duration(node.name)
+        raise context.error(node, "expected a duration, such as '10 minutes'")
     except ValueError as e:
         raise context.error(node, str(e)) from None
     except SqlError as e:
         raise context.placed(e, node) from None
-    return -us if negative else us
 
 
 def _with_columns(spec: _Spec, node: exp.Expr, name: str, scope: Scope, context: Context) -> Scope:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from math import isinf
 from typing import Final
 
@@ -12,7 +11,6 @@ from sqlglot import exp
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Literal
 from eddyline.errors import SqlError
-from eddyline.sql.durations import duration_us, parse_duration
 from eddyline.sql.numbers import shortened, whole_number
 
 _INT32_LIMIT: Final = 1 << 31
@@ -37,19 +35,3 @@ def constant(node: exp.Literal) -> Literal:
         shown = shortened(node.name)
         raise SqlError(f"{shown} does not fit BIGINT; for a DOUBLE write a point behind it")
     return functions.literal(value, pa.int32() if value < _INT32_LIMIT else pa.int64())
-
-
-def interval(node: exp.Interval) -> Literal:
-    """``INTERVAL 5 MINUTES`` or ``INTERVAL '5 minutes'``: a duration of fixed length.
-
-    Raises:
-        SqlError: the syntax or the unit is wrong; without a position.
-    """
-    amount, unit = node.this, node.args.get("unit")
-    if not isinstance(amount, exp.Literal) or not (unit is None or isinstance(unit, exp.Var)):
-        raise SqlError("an INTERVAL is a number and one unit, as in INTERVAL 5 MINUTES")
-    try:
-        us = parse_duration(amount.name) if unit is None else duration_us(amount.name, unit.name)
-    except ValueError as e:
-        raise SqlError(str(e)) from None
-    return functions.literal(timedelta(microseconds=us), pa.duration("us"))

@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from eddyline.algebra.functions.alternatives import ALTERNATIVES
+from eddyline.algebra.functions.alternatives import ALTERNATIVES, CLOCK
 from eddyline.sql.numbers import shortened
 
 IN_WHERE: Final = "write it in WHERE, alone or between ANDs; for OR, write a UNION"
@@ -42,7 +42,7 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.BitwiseNot: ("~", _BITS),
     exp.BitwiseLeftShift: ("<<", _BITS),
     exp.BitwiseRightShift: (">>", _BITS),
-    exp.CurrentTimestamp: ("CURRENT_TIMESTAMP", _NOW),
+    exp.CurrentTimestamp: ("CURRENT_TIMESTAMP here", CLOCK),
     exp.CurrentDate: ("CURRENT_DATE", _NOW),
     exp.CurrentTime: ("CURRENT_TIME", _NOW),
     exp.Collate: ("COLLATE", "texts are ordered by their code points; lower(x) ignores case"),

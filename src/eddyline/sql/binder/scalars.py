@@ -17,7 +17,8 @@ from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.aggregate_calls import read_call
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.grouping_sets import GroupingCall
-from eddyline.sql.binder.literals import constant, interval
+from eddyline.sql.binder.intervals import interval_literal, interval_of, shifted
+from eddyline.sql.binder.literals import constant
 from eddyline.sql.binder.refused import IN_WHERE, refusal_of
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.datatypes import arrow_type
@@ -165,15 +166,37 @@ class Scalars:
     def _binary(self, node: exp.Expr) -> Expr:
         """A left-deep chain of binary operators, bound without recursion."""
         chain = [node]
-        while type(chain[-1].this) in _BINARY:
+        while type(chain[-1].this) in _BINARY and interval_of(chain[-1].this) is None:
             chain.append(chain[-1].this)
-        expr = self.bind(chain[-1].this)
+        expr: Expr | None = None
         for operator in reversed(chain):
             try:
+                months = self._with_months(operator, expr)
+                if months is not None:
+                    expr = months
+                    continue
+                expr = self.bind(operator.this) if expr is None else expr
                 expr = self._applied(operator, expr, self.bind(operator.expression))
             except SqlError as e:
                 raise self._context.placed(e, operator) from None
+        assert expr is not None, "a chain has operators"
         return expr
+
+    def _with_months(self, node: exp.Expr, left: Expr | None) -> Expr | None:
+        """A sum or difference with an INTERVAL that has months; None if it is another."""
+        if not isinstance(node, (exp.Add, exp.Sub)):
+            return None
+        try:
+            length = interval_of(node.expression)
+        except SqlError as e:
+            raise self._context.placed(e, node.expression) from None
+        if length is not None and length.months:
+            moment = self.bind(node.this) if left is None else left
+            return shifted(moment, length, 1 if isinstance(node, exp.Add) else -1)
+        length = interval_of(node.this) if isinstance(node, exp.Add) and left is None else None
+        if length is None or not length.months:
+            return None
+        return shifted(self.bind(node.expression), length, 1)
 
     def _applied(self, node: exp.Expr, *operands: Expr) -> Expr:
         self._context.require_only(node, "this", "expression", "typed", "safe", "negate")
@@ -354,7 +377,7 @@ _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.Column: Scalars._column,
     exp.Literal: lambda _, node: constant(node),
     exp.RawString: lambda _, node: functions.literal(node.name, pa.string()),
-    exp.Interval: lambda _, node: interval(node),
+    exp.Interval: lambda _, node: interval_literal(node),
     exp.Boolean: lambda _, node: functions.literal(bool(node.this), pa.bool_()),
     exp.Null: lambda _, node: Literal(pa.null(), None),
     exp.Not: Scalars._not,

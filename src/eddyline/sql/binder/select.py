@@ -7,10 +7,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from eddyline.algebra.plan import Distinct, Filter, Plan, Project
+from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream, require_windows
 from eddyline.sql.binder.event_times import event_time
 from eddyline.sql.binder.existence import split_where, with_existences
-from eddyline.sql.binder.from_clause import FromClause, bind_from
+from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.group_windows import find_group_window
 from eddyline.sql.binder.grouping import GroupRewriter, bind_keys, is_grouped
 from eddyline.sql.binder.live_tables import check_tables
@@ -18,6 +19,7 @@ from eddyline.sql.binder.relations import BindQuery
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.select_list import aliases, select_items, unaliased
+from eddyline.sql.binder.sources import bind_source
 
 
 def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> BoundPlan:
@@ -25,7 +27,7 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
 
     EXISTS and IN become semi-joins and anti-joins directly above the Filter of WHERE.
     """
-    source = bind_from(select, context, bind_query)
+    source = bind_source(select, context, bind_query)
     for part in source.parts:
         context.checked(part, select)
     check_tables(source.items, source.parts, context)
@@ -67,6 +69,9 @@ def _grouped(
     group, streams = select.args.get("group"), source.open_streams
     scope = replace(source.scope, time=event_time(source, context))
     window = find_group_window(group, projections, known, scope, context)
+    if window is not None and source.clock is not None:
+        message = "now() beside a window in GROUP BY is not supported: the rows of a window stay"
+        raise context.error(source.clock, f"{message} until it ends", UnsupportedError)
     if window is not None:
         scope, streams = window.scope, ()
     keys = bind_keys(group, projections, known, scope, context)
