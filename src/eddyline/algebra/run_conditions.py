@@ -99,7 +99,6 @@ def _why_no_aggregate(expr: MatchedAggregate) -> str | None:
     if aggregate.function not in AGGREGATES or aggregate.distinct:
         return f"{expr} is not supported in DEFINE: {_FORMS}"
     value = aggregate.value
-    if value is not None and kind_of(value.type) not in ("int", "float"):
-        if aggregate.function != "count":
-            return f"{expr} is of {sql_type(value.type)}: {_FORMS} of numbers and times"
-    return None
+    if value is None or aggregate.function == "count" or kind_of(value.type) in ("int", "float"):
+        return None
+    return f"{expr} is of {sql_type(value.type)}: {_FORMS} of numbers and times"

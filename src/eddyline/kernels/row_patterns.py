@@ -389,9 +389,7 @@ def _begin_behind(p: int, target: int, lists: Lists) -> None:
 
 
 @kernel
-def _target(
-    p: int, program: Program, rows: np.ndarray, partitions: np.ndarray
-) -> tuple[int, int]:
+def _target(p: int, program: Program, rows: np.ndarray, partitions: np.ndarray) -> tuple[int, int]:
     """Where the next attempt begins behind a match, and the problem."""
     start, last = partitions[p, START], partitions[p, CURRENT]
     if program.skip == PAST_LAST:
@@ -441,7 +439,12 @@ def _emitted(p: int, now: int, seq: int, problem: int, lists: Lists) -> Lists:
 
 @kernel
 def pick(
-    low: np.ndarray, high: np.ndarray, label: np.ndarray, variables: int, from_end: bool, offset: int
+    low: np.ndarray,
+    high: np.ndarray,
+    label: np.ndarray,
+    variables: int,
+    from_end: bool,
+    offset: int,
 ) -> np.ndarray:
     """int64[n]: the item in [low, high) that is ``offset`` behind the first of some variables, or
     before the last; NONE if there is none.
@@ -481,9 +484,7 @@ def members(
 
 
 @kernel
-def earlier_rows(
-    partition: np.ndarray, last: np.ndarray, offsets: np.ndarray
-) -> np.ndarray:
+def earlier_rows(partition: np.ndarray, last: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """int64[k, n]: for each of k offsets the row that is so many rows before each one in its
     partition: a place in the chunk, or what ``last`` has of it.
 

@@ -169,7 +169,7 @@ def satisfied(
             top += 1
             stack[top] = registers[a]
             nulls[top] = b != NONE and registers[b] == 0
-        elif code == CONSTANT or code == NULL:
+        elif code in (CONSTANT, NULL):
             top += 1
             stack[top] = conditions.constants[a] if code == CONSTANT else 0
             nulls[top] = code == NULL
@@ -180,7 +180,7 @@ def satisfied(
         elif code == IS_NULL:
             stack[top] = 1 if nulls[top] else 0
             nulls[top] = False
-        elif code == NEGATIVE or code == ABSOLUTE:
+        elif code in (NEGATIVE, ABSOLUTE):
             if on_floats:
                 floats[top] = -floats[top] if code == NEGATIVE else abs(floats[top])
             elif code == NEGATIVE or stack[top] < 0:
@@ -193,7 +193,7 @@ def satisfied(
             stack[top], nulls[top] = stack[chosen], nulls[chosen]
         else:
             top -= 1
-            if code == AND or code == OR:
+            if code in (AND, OR):
                 _connect(code == AND, stack, nulls, top)
                 continue
             if code == COALESCE:
@@ -243,9 +243,7 @@ def _same(
 
 
 @kernel
-def _compared(
-    code: int, stack: np.ndarray, floats: np.ndarray, top: int, on_floats: bool
-) -> int:
+def _compared(code: int, stack: np.ndarray, floats: np.ndarray, top: int, on_floats: bool) -> int:
     if on_floats:
         x, y = floats[top], floats[top + 1]
         equal, less = _float_equal(x, y), _float_less(x, y)

@@ -7,8 +7,13 @@ from typing import Final
 
 import numpy as np
 
-from eddyline.algebra.expressions import ColumnRef, Expr, columns_of, conjunction, conjuncts
-from eddyline.algebra.nodes.match_recognize import MatchedAggregate, MatchRecognize, OfMatch
+from eddyline.algebra.expressions import Expr, columns_of, conjunction, conjuncts
+from eddyline.algebra.nodes.match_recognize import (
+    MatchedAggregate,
+    MatchRecognize,
+    Navigation,
+    OfMatch,
+)
 from eddyline.algebra.row_patterns import Skip
 from eddyline.algebra.run_conditions import kind_of, reads_match
 from eddyline.kernels import row_patterns as kernels
@@ -113,7 +118,8 @@ def _kept(plan: MatchRecognize) -> tuple[int, ...]:
     if plan.all_rows:
         read |= set(range(len(plan.input.schema)))
     for value in plan.values:
-        is_aggregate = isinstance(value, MatchedAggregate)
-        expr = value.aggregate.value if is_aggregate else value.argument
-        read |= columns_of(expr) if expr is not None else set()
+        if isinstance(value, Navigation):
+            read |= columns_of(value.argument)
+        elif value.aggregate.value is not None:
+            read |= columns_of(value.aggregate.value)
     return tuple(sorted(read - {plan.classifier}))

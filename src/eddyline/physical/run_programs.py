@@ -17,9 +17,17 @@ from eddyline.kernels import run_conditions as kernels
 from eddyline.runtime.stores.columns import Array
 
 _BINARY: Final = {
-    **{"+": kernels.ADD, "-": kernels.SUBTRACT, "*": kernels.MULTIPLY, "/": kernels.DIVIDE},
-    **{"=": kernels.EQUAL, "<>": kernels.EQUAL, "<=>": kernels.SAME},
-    **{"<": kernels.LESS, ">": kernels.LESS, "<=": kernels.LESS_EQUAL, ">=": kernels.LESS_EQUAL},
+    "+": kernels.ADD,
+    "-": kernels.SUBTRACT,
+    "*": kernels.MULTIPLY,
+    "/": kernels.DIVIDE,
+    "=": kernels.EQUAL,
+    "<>": kernels.EQUAL,
+    "<=>": kernels.SAME,
+    "<": kernels.LESS,
+    ">": kernels.LESS,
+    "<=": kernels.LESS_EQUAL,
+    ">=": kernels.LESS_EQUAL,
 }
 _TRACKED: Final = {"sum": kernels.TRACK_SUM, "min": kernels.TRACK_LEAST, "max": kernels.TRACK_MOST}
 

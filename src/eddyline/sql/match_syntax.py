@@ -32,7 +32,10 @@ _SKIPS: Final = (
 _QUANTIFIERS: Final = "*, +, ?, {n}, {n,}, {n,m}, {,m}, each also with ? behind it"
 _ONLY: Final = "PATTERN has variables, quantifiers, | and parentheses"
 _REFUSED: Final = {
-    TokenType.CARET: ("^ in PATTERN", "a stream has no first row that is kept in mind; leave it out"),
+    TokenType.CARET: (
+        "^ in PATTERN",
+        "a stream has no first row that is kept in mind; leave it out",
+    ),
     TokenType.PARAMETER: ("$ in PATTERN", "a stream has no last row; leave it out"),
     TokenType.L_BRACE: ("{- in PATTERN", "leave rows out with WHERE on CLASSIFIER() AS name"),
 }
@@ -117,8 +120,8 @@ class MatchParser(SetOperationParser):
         this = self._parse_disjunction()
         if this is None:
             return None
-        self._match(TokenType.ALIAS)
-        name = self._parse_id_var(any_token=False)
+        named = self._match(TokenType.ALIAS)
+        name = self._parse_id_var(any_token=False) if named else None
         if name is None:
             raise self.fail(f"expected AS and the name of the measure, {self.here()}")
         return self.expression(exp.Alias(this=this, alias=name))

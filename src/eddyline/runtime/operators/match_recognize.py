@@ -101,9 +101,7 @@ class MatchRecognize(Operator):
         self._lists = MatchLists(matching.program, matching.conditions)
         self._payload = Payload([matching.types[c] for c in matching.kept])
         self._place = {c: i for i, c in enumerate(matching.kept)}
-        self._earlier = (
-            EarlierRows(matching.shifted, matching.types) if matching.shifted else None
-        )
+        self._earlier = EarlierRows(matching.shifted, matching.types) if matching.shifted else None
         self._texts = TextNumbers()
         self._name_constants()
         self._values = MatchValues(matching.values, all_rows=matching.all_rows)

@@ -53,9 +53,7 @@ class RunConditions:
         """With room to compute in."""
         room = np.zeros(DEPTH, np.int64), np.zeros(DEPTH, np.bool_)
         scratch = np.zeros(self.registers, np.int64)
-        return Conditions(
-            self.trackers, self.steps, self.starts, self.constants, *room, scratch
-        )
+        return Conditions(self.trackers, self.steps, self.starts, self.constants, *room, scratch)
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from sqlglot import exp
 
-from eddyline.algebra import functions
 from eddyline.algebra.expressions import ColumnRef, Expr, conjuncts, rewrite
 from eddyline.algebra.nodes.match_recognize import (
     MatchedAggregate,
@@ -29,8 +28,8 @@ from eddyline.algebra.row_patterns import (
     size_of,
 )
 from eddyline.algebra.run_conditions import MAX_DEPTH, depth, reads_match, why_not_computed
-from eddyline.errors import SqlError, UnsupportedError, did_you_mean
-from eddyline.sql.binder.context import BoundPlan, Context, OpenStream
+from eddyline.errors import UnsupportedError, did_you_mean
+from eddyline.sql.binder.context import BoundPlan, Context
 from eddyline.sql.binder.match_scalars import MatchScalars, Names
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.time_columns import time_column
@@ -152,7 +151,9 @@ class _Binder:
         column = first.this
         is_time = isinstance(column, exp.Column) and column.name.lower() == name.lower()
         if not is_time or first.args.get("desc"):
-            raise context.error(first, f"ORDER BY must begin with {name}, the event time, ascending")
+            raise context.error(
+                first, f"ORDER BY must begin with {name}, the event time, ascending"
+            )
         if others:
             raise context.error(
                 others[0],
@@ -183,7 +184,7 @@ class _Binder:
 
     def _skip(self) -> Skip:
         node = self._node
-        to = node.args.get("skip") or "past last"
+        to: Any = node.args.get("skip") or "past last"
         name = node.args.get("skip_to")
         if name is None:
             return Skip(to)

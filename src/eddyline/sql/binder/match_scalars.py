@@ -1,4 +1,4 @@
-"""Expressions of DEFINE and MEASURES: columns of the rows of variables, and aggregates over them."""
+"""Expressions of DEFINE and MEASURES: columns of rows of variables, and aggregates over them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Final, Literal
 
 from sqlglot import exp
 
-from eddyline.algebra import functions
 from eddyline.algebra.expressions import AggregateCall, ColumnRef, Expr, columns_of, rewrite
 from eddyline.algebra.nodes.match_recognize import (
     CLASSIFIER_TYPE,
@@ -16,7 +15,7 @@ from eddyline.algebra.nodes.match_recognize import (
     MatchedAggregate,
     Navigation,
 )
-from eddyline.errors import SqlError, UnsupportedError
+from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.scalars import Scalars, is_aggregate
 from eddyline.sql.binder.scope import Scope
@@ -107,10 +106,24 @@ class MatchScalars(Scalars):
     def _fail(self, node: exp.Expr, message: str) -> SqlError:
         return self._context.error(node, message)
 
+    def _bits(self, node: exp.Column) -> int | None:
+        """The variable in front of a column; None: the name of the stream, or nothing."""
+        if not node.table:
+            return None
+        first = node.parts[0]
+        names = self._names
+        bits = names.variables.get(first.name.lower())
+        if bits is None and not names.scope.names(node):
+            column = exp.Column(this=first.copy())
+            if len(node.parts) > 2 or not names.scope.names(column):
+                advice = did_you_mean(first.name, list(names.variables))
+                raise self._fail(first, f"there is no variable '{first.name}' in PATTERN; {advice}")
+        return bits
+
     # -- columns and rows ----------------------------------------------------------------------
 
     def _column_of(self, node: exp.Column) -> Expr:
-        bits = self._names.variables.get(node.parts[0].name.lower()) if node.table else None
+        bits = self._bits(node)
         plain = node if bits is None else _without_variable(node)
         expr = super().bind(plain)
         if self._row_variables is not None:
@@ -165,9 +178,7 @@ class MatchScalars(Scalars):
                 return replace(found, argument=argument, text=node.sql("spark"))
             return self._names.earlier(found, rows)
         expr, bits = self._row(inner)
-        return self._navigated(
-            "last", bits, self._names.earlier(expr, rows), 0, node.sql("spark")
-        )
+        return self._navigated("last", bits, self._names.earlier(expr, rows), 0, node.sql("spark"))
 
     def _offset(self, node: exp.Expr, default: int) -> int:
         if len(node.expressions) < 2:
@@ -242,13 +253,13 @@ class MatchScalars(Scalars):
         """The node with plain columns, or a star; adds the variables, as bits."""
 
         def change(part: exp.Expr) -> exp.Expr:
-            if isinstance(part, exp.Anonymous) and part.name.lower() in (*_NAVIGATIONS, "prev"):
-                if part is not copied:
-                    message = f"{part.name.upper()} is not allowed in an aggregate"
-                    raise self._fail(part, message)
+            is_call = isinstance(part, exp.Anonymous) and part is not copied
+            if is_call and part.name.lower() in (*_NAVIGATIONS, "prev"):
+                message = f"{part.name.upper()} is not allowed in an aggregate"
+                raise self._fail(part, message)
             if not isinstance(part, exp.Column):
                 return part
-            bits = self._names.variables.get(part.parts[0].name.lower()) if part.table else None
+            bits = self._bits(part)
             found.add(EVERY_VARIABLE if bits is None else bits)
             if bits is None:
                 return part
