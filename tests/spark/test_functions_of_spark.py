@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from eddyline import Engine
+from eddyline.algebra.functions.zone_rules import zone_rules
 
 pytestmark = pytest.mark.spark
 
@@ -20,6 +21,18 @@ MONTHS = ("MONTH", "QUARTER", "YEAR")
 PARTS = (
     *("year", "yearofweek", "quarter", "month", "week", "day", "dayofweek", "dow", "dayofweek_iso"),
     *("doy", "hour", "minute"),
+)
+ZONES = (
+    *("Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Africa/Cairo"),
+    *(
+        "America/Sao_Paulo",
+        "Pacific/Apia",
+        "Europe/Dublin",
+        "UTC",
+        "+05:30",
+        "UTC-3",
+        "Asia/Tehran",
+    ),
 )
 EXPRESSIONS = (
     *(f"timestampadd({unit}, n, t)" for unit in (*UNITS, *MONTHS)),
@@ -46,6 +59,10 @@ EXPRESSIONS = (
     *("d + INTERVAL '13' MONTHS", "d - INTERVAL 2 YEARS", "t + INTERVAL '1 day 2 hours'"),
     *("t - INTERVAL '1 02:03:04.5' DAY TO SECOND", "t + INTERVAL '-02:30' HOUR TO MINUTE"),
     *("t + INTERVAL 1 DAY 2 HOURS", "t + INTERVAL '1 year' - INTERVAL '3 weeks 5 seconds'"),
+    *(f"from_utc_timestamp(t, '{zone}')" for zone in ZONES),
+    *(f"to_utc_timestamp(t, '{zone}')" for zone in ZONES),
+    *(f"CAST(convert_timezone('America/New_York', '{zone}', t) AS TIMESTAMP)" for zone in ZONES),
+    "CAST(convert_timezone('Asia/Tokyo', t) AS TIMESTAMP)",
     *("cbrt(x)", "hypot(x, n)", "expm1(x)", "log1p(x)", "sinh(x)", "cosh(x)", "tanh(x)", "e()"),
 )
 DAY_US = 86_400_000_000
@@ -58,7 +75,13 @@ def rows(seed: int, count: int) -> pa.Table:
         return None if rng.random() < 0.1 else value
 
     def moment() -> int:
-        """Often at the ends of months and at midnight, before and after 1970."""
+        """Often at the ends of months, at midnight and where the offset of a zone changes, before
+        and after 1970.
+        """
+        if rng.random() < 0.25:
+            changes = zone_rules(rng.choice(ZONES[:8])).changes[1:400]
+            near = int(rng.choice(changes)) + rng.randrange(-14 * 3_600, 14 * 3_600)
+            return near * 1_000_000 + rng.choice([0, -1, 1])
         day = dt.date(rng.randrange(1900, 2100), rng.randrange(1, 13), 1).toordinal() - 719_163
         day += rng.choice([-1, 0, rng.randrange(31)])
         return day * DAY_US + rng.choice([0, 1, DAY_US - 1, rng.randrange(DAY_US)])

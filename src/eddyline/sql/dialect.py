@@ -214,9 +214,19 @@ class EddylineParser(SetOperationParser):
         return self._parse_disjunction()
 
     def _parse_at_time_zone(self, this: exp.Expr | None) -> exp.Expr | None:
+        at = self._curr
+        if this is None or not self._match_text_seq("AT", "TIME", "ZONE"):
+            return this
+        zone = self._parse_unary()
+        if zone is None:
+            raise self.fail(f"expected the name of a time zone, {self.here()}")
         if self._match_text_seq("AT", "TIME", "ZONE", advance=False):
-            self.refuse("AT TIME ZONE", "timestamps are instants in UTC; convert what you read")
-        return this
+            advice = "write to_utc_timestamp(ts, 'zone') for the instant of a local time"
+            self.refuse("AT TIME ZONE behind another", advice)
+        call = exp.Anonymous(this="from_utc_timestamp", expressions=[this, zone])
+        local = self.expression(call)
+        local.update_positions(at)
+        return local
 
     def _parse_disjunction(self) -> exp.Expr | None:
         return self._connected(exp.Or, TokenType.OR, self._parse_conjunction)

@@ -278,12 +278,6 @@ SELECT DATE_ADD(day, 1, ts) FROM trades
 =>
 no error
 ----------
-SELECT ts AT TIME ZONE 'UTC' FROM trades
-=>
-UnsupportedError: line 1, column 11: AT TIME ZONE is not supported: timestamps are instants in UTC; convert what you read
-  SELECT ts AT TIME ZONE 'UTC' FROM trades
-            ^
-----------
 SELECT now() - ts FROM trades
 =>
 SqlError: line 1, column 8: now() here is not supported: it is the query's clock, which WHERE compares with the event time of a stream, as in ts > now() - INTERVAL '5' MINUTE; the time of a result is its _ts
@@ -628,7 +622,7 @@ UnsupportedError: line 1, column 8: ^ is not supported: there are no operators o
 ----------
 SELECT lenght(symbol) FROM trades
 =>
-SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 220: length, len, element, left, char_length, right, least, ln
+SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 223: length, len, element, left, char_length, right, least, ln
   SELECT lenght(symbol) FROM trades
          ^
 ----------

@@ -21,6 +21,7 @@ from eddyline.algebra.functions import (  # importing a family registers its fun
     predicates,
     strings,
     text_patterns,
+    time_zones,
     tolerant,
 )
 from eddyline.algebra.functions.aggregate_requests import (
@@ -74,6 +75,7 @@ __all__ = [
     "resolve_aggregate",
     "strings",
     "text_patterns",
+    "time_zones",
     "tolerant",
     "try_cast",
     "unify",

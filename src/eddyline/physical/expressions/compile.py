@@ -33,6 +33,7 @@ from eddyline.physical.expressions.numeric import NUMERIC_KERNELS
 from eddyline.physical.expressions.sort_keys import SORT_KEY_KERNELS
 from eddyline.physical.expressions.text import TEXT_KERNELS
 from eddyline.physical.expressions.user_defined import make_user_kernel
+from eddyline.physical.expressions.zones import ZONE_KERNELS
 from eddyline.runtime.batch import Part
 from eddyline.runtime.failures import Failure, report
 
@@ -47,6 +48,7 @@ KERNELS: dict[str, Maker] = {
     **NESTED_KERNELS,
     **SORT_KEY_KERNELS,
     **JSON_KERNELS,
+    **ZONE_KERNELS,
 }
 
 
