@@ -117,6 +117,11 @@ class EddylineParser(SetOperationParser):
         "CASE": lambda self: self._parse_case(),
         **{name: _clock(kind) for name, kind in _CLOCKS.items()},
     }
+    RANGE_PARSERS: ClassVar[dict[TokenType, Any]] = {
+        **SparkParser.RANGE_PARSERS,
+        TokenType.TILDE: lambda self, this: self._parse_matches(this),
+        TokenType.IRLIKE: lambda self, this: self._parse_matches(this, ignores_case=True),
+    }
     COLUMN_OPERATORS: ClassVar[dict[TokenType, Any]] = {
         **SparkParser.COLUMN_OPERATORS,
         TokenType.ARROW: _arrow(exp.JSONExtract),
@@ -251,6 +256,18 @@ class EddylineParser(SetOperationParser):
         low = self._parse_bitwise()
         self._expect(TokenType.AND, "the AND of BETWEEN")
         return self.expression(exp.Between(this=this, low=low, high=self._parse_bitwise()))
+
+    def _parse_matches(self, this: exp.Expr | None, *, ignores_case: bool = False) -> exp.Expr:
+        """PostgreSQL's ``text ~ 'pattern'``, or ``~*`` without case."""
+        sign = self._prev
+        pattern = self._parse_bitwise()
+        if ignores_case:
+            if not isinstance(pattern, exp.Literal) or not pattern.is_string:
+                raise self.fail("~* takes a constant regular expression", sign)
+            pattern.set("this", f"(?i){pattern.this}")
+        matches = self.expression(exp.RegexpLike(this=this, expression=pattern))
+        matches.update_positions(sign)
+        return matches
 
     def _parse_case(self) -> exp.Case:
         operand = None

@@ -157,7 +157,8 @@ def _days(rule: str, years: _Ints) -> _Ints:
             return january + number
         next_january = (years + 1).astype("M8[Y]").astype("M8[D]").astype(np.int64)
         leap = next_january - january == 366
-        return january + number - 1 + (leap & (number >= 60))
+        numbered: _Ints = january + number - 1 + (leap & (number >= 60))
+        return numbered
     month, week, day = (int(n) for n in rule[1:].split("."))
     first = (years * 12 + month - 1).astype("M8[M]").astype("M8[D]").astype(np.int64)
     days = first + (day - (first + 4)) % 7 + 7 * (week - 1)  # 1970-01-01 was a Thursday

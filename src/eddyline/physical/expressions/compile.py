@@ -21,6 +21,7 @@ from eddyline.algebra.functions.fallibility import call_can_fail, can_fail
 from eddyline.algebra.functions.user_defined import UserCall
 from eddyline.physical.expressions.comparison import COMPARISON_KERNELS
 from eddyline.physical.expressions.dates import DATE_KERNELS
+from eddyline.physical.expressions.digests import DIGEST_KERNELS
 from eddyline.physical.expressions.evaluation import Columns, Evaluation, part_of
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
 from eddyline.physical.expressions.json_values import JSON_KERNELS
@@ -49,6 +50,7 @@ KERNELS: dict[str, Maker] = {
     **SORT_KEY_KERNELS,
     **JSON_KERNELS,
     **ZONE_KERNELS,
+    **DIGEST_KERNELS,
 }
 
 
