@@ -24,7 +24,11 @@ class Range:
             raise ValueError(f"a RANGE window must be longer than zero, not {self.us} us")
 
     def __str__(self) -> str:
-        return "[NOW]" if self.us == 1 else f"[RANGE {format_duration(self.us)}]"
+        if self.us == 1:
+            return "[NOW]"
+        if self.us % 1_000 == 1:  # derived from a condition with <=
+            return f"[RANGE {format_duration(self.us - 1)} + 1 us]"
+        return f"[RANGE {format_duration(self.us)}]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,11 @@ QUERIES = {
         "GROUP BY a.k, session_window(_ts, '2 seconds')",
         ["a.k = b.k"],
     ),
+    "interval join": (
+        "SELECT a.k, a.x, b.x AS y FROM a JOIN b ON a.k = b.k AND a.ts BETWEEN b.ts - INTERVAL '2' "
+        "SECOND AND b.ts + INTERVAL '1' SECOND",
+        ["a.k = b.k"],
+    ),
     "window": (
         "SELECT k, window.end AS till, COUNT(*) AS n FROM a GROUP BY k, window(ts, '3 seconds', "
         "'1 second')",

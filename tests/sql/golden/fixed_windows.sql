@@ -102,7 +102,7 @@ UnsupportedError: line 1, column 22: TUMBLE over rows that are taken back is not
 ----------
 SELECT * FROM TUMBLE((SELECT a.price FROM trades AS a, quotes AS q WHERE a.symbol = q.symbol), _ts, INTERVAL '1' MINUTE)
 =>
-SqlError: line 1, column 43: a join needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
+SqlError: line 1, column 43: a join needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS. Or bound the times of the rows that are joined, as in q.ts <= a.ts + INTERVAL '10' SECOND AND q.ts >= a.ts - INTERVAL '10' SECOND
   SELECT * FROM TUMBLE((SELECT a.price FROM trades AS a, quotes AS q WHERE a.symbol = q.symbol), _ts, INTERVAL '1' MINUTE)
                                             ^
 ----------

@@ -100,7 +100,7 @@ SqlError: line 2, column 62: two FROM items are named 't'; rename one with AS
 ----------
 SELECT price FROM (trades t JOIN quotes q USING (symbol)) JOIN companies USING (symbol)
 =>
-SqlError: line 1, column 20: a join needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
+SqlError: line 1, column 20: a join needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS. Or bound the times of the rows that are joined, as in q.ts <= t.ts + INTERVAL '10' SECOND AND q.ts >= t.ts - INTERVAL '10' SECOND
   SELECT price FROM (trades t JOIN quotes q USING (symbol)) JOIN companies USING (symbol)
                      ^
 ----------

@@ -202,7 +202,7 @@ SqlError: line 1, column 20: UNION without ALL needs a window on stream 'trades'
 ----------
 SELECT t.price FROM trades [NOW] t, quotes q WHERE t.symbol = q.symbol
 =>
-SqlError: line 1, column 37: a join needs a window on stream 'quotes'; write quotes [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
+SqlError: line 1, column 37: a join needs a window on stream 'quotes'; write quotes [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS. Or bound the times of the rows that are joined, as in t.ts <= q.ts + INTERVAL '10' SECOND
   SELECT t.price FROM trades [NOW] t, quotes q WHERE t.symbol = q.symbol
                                       ^
 ----------

@@ -332,9 +332,7 @@ UnsupportedError: line 1, column 30: NOT IN (SELECT ...) is not supported: one N
 ----------
 SELECT * FROM trades NATURAL JOIN orders
 =>
-SqlError: line 1, column 15: a join needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
-  SELECT * FROM trades NATURAL JOIN orders
-                ^
+no error
 ----------
 SELECT * FROM trades LEFT SEMI JOIN orders ON trades.qty = orders.qty
 =>

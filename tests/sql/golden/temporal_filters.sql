@@ -78,7 +78,7 @@ UnsupportedError: line 2, column 40: now() beside a window in GROUP BY is not su
 -- the other stream of a join has no window
 SELECT t.qty FROM trades t, quotes q WHERE t.symbol = q.symbol AND t.ts > now() - INTERVAL '5' MINUTE
 =>
-SqlError: line 2, column 29: a join needs a window on stream 'quotes'; write quotes [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
+SqlError: line 2, column 29: a join needs a window on stream 'quotes'; write quotes [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS. Or bound the times of the rows that are joined, as in t.ts <= q.ts + INTERVAL '10' SECOND
   SELECT t.qty FROM trades t, quotes q WHERE t.symbol = q.symbol AND t.ts > now() - INTERVAL '5' MINUTE
                               ^
 ----------

@@ -7,16 +7,16 @@ Project  qty                            WKS
 -- at the boundary, too
 SELECT qty FROM trades WHERE CURRENT_TIMESTAMP <= ts + INTERVAL '5' MINUTE AND qty > 3
 =>
-Project  qty                                           WKS
-  Filter  (qty > 3)                                    WKS
-    StreamScan  trades [RANGE 300000001 MICROSECONDS]  WKS
+Project  qty                                     WKS
+  Filter  (qty > 3)                              WKS
+    StreamScan  trades [RANGE 5 MINUTES + 1 us]  WKS
 ----------
 -- both bounds; a group needs no other window
 SELECT symbol, count(*) AS n FROM trades WHERE ts BETWEEN now() - INTERVAL '5' MINUTE AND now() GROUP BY symbol
 =>
-Project  symbol, COUNT(*) AS n                         WK
-  GroupBy  symbol: COUNT(*)                            WK
-    StreamScan  trades [RANGE 300000001 MICROSECONDS]  WKS
+Project  symbol, COUNT(*) AS n                   WK
+  GroupBy  symbol: COUNT(*)                      WK
+    StreamScan  trades [RANGE 5 MINUTES + 1 us]  WKS
 ----------
 -- a window is cut, and not made longer
 SELECT t.qty FROM trades [RANGE 1 MINUTE] t, quotes [RANGE 1 HOUR] q WHERE t.symbol = q.symbol AND now() - t.ts < INTERVAL '5' MINUTE AND now() - q.ts < INTERVAL '5' MINUTE

@@ -89,7 +89,7 @@ def with_existences(
     """The rows of FROM that satisfy its conditions and all the terms."""
     bound = [(t, _sub_query(t, source, context, bind_query)) for t in terms]
     source.conditions += [c for t, sub in bound if not t.negated for c in sub.match.left]
-    plan = source.plan()
+    plan = source.plan(context)
     # look-ups run below the other terms, whose outcome later rows can change
     for term, sub in sorted(bound, key=lambda b: b[1].table is None):
         if sub.table is not None:

@@ -18,6 +18,7 @@ from eddyline.algebra.plan import Plan, Product, filtered
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.clauses import with_own_window
 from eddyline.sql.binder.context import Context, OpenStream, require_windows
+from eddyline.sql.binder.interval_joins import with_derived_windows
 from eddyline.sql.binder.joins import OuterSide, outer_join
 from eddyline.sql.binder.live_tables import check_outer_join, check_tables, is_non_retroactive
 from eddyline.sql.binder.relations import BindQuery, Item, bind_relation
@@ -57,8 +58,20 @@ class FromClause:
         """The streams without a window."""
         return tuple(s for i in self.items for s in i.bound.open_streams)
 
-    def plan(self) -> Plan:
-        """The product of the parts, below a Filter with the conditions."""
+    def plan(self, context: Context) -> Plan:
+        """The product of the parts, below a Filter with the conditions.
+
+        Streams without a window get one from the conditions on event times.
+
+        Raises:
+            SqlError: several items change, and a stream has no window.
+        """
+        if self.open_streams and sum(i.bound.changes for i in self.items) > 1:
+            derived = with_derived_windows(
+                self.items, self.parts, self.conditions, self.scope, context
+            )
+            self.items, self.parts = derived.items, derived.parts
+            self.conditions = derived.conditions
         product = self.parts[0] if len(self.parts) == 1 else Product(tuple(self.parts))
         return filtered(product, (t for c in self.conditions for t in conjuncts(c)))
 
@@ -151,16 +164,18 @@ def _check_name(source: FromClause, item: Item, context: Context) -> None:
 
 def _add_joined(source: FromClause, inside: FromClause, context: Context) -> None:
     """Add a join as one part. If it has non-retroactive tables, its parts are added one by one: a
-    result of the whole FROM looks them up at its own instant.
+    result of the whole FROM looks them up at its own instant. So are streams without a window: this
+    may follow from the conditions of the whole FROM.
     """
     for item in inside.items:
         _check_name(source, item, context)
-    if any(is_non_retroactive(i) and i.bound.plan in inside.parts for i in inside.items):
+    looked_up = any(is_non_retroactive(i) and i.bound.plan in inside.parts for i in inside.items)
+    if looked_up or inside.open_streams:
         source.parts += inside.parts
         source.conditions += [shift_columns(c, source.scope.width) for c in inside.conditions]
     else:
         check_tables(inside.items, inside.parts, context)
-        source.parts.append(inside.plan())
+        source.parts.append(inside.plan(context))
     source.items += inside.items
     source.scope = source.scope.beside(inside.scope)
 
@@ -218,7 +233,7 @@ def _add_unnesting(source: FromClause, node: Unnesting, outer: bool, context: Co
     is_table = is_non_retroactive(last) and last.bound.plan == source.parts[-1]
     if is_table or min(columns_of(listed), default=0) < start:
         check_tables(source.items, source.parts, context)
-        source.parts, source.conditions = [source.plan()], []
+        source.parts, source.conditions = [source.plan(context)], []
         start = 0
     is_outer = outer or node.is_outer
     plan = unnested(node, source.parts[-1], shift_columns(listed, -start), is_outer, context)
@@ -268,5 +283,5 @@ def _join_outer(
     if any(i.bound.changes for i in counted):
         require_windows(source.open_streams, f"{side} JOIN")
     part = source.parts.pop()
-    source.parts = [outer_join(side, source.plan(), part, conditions, source.scope)]
+    source.parts = [outer_join(side, source.plan(context), part, conditions, source.scope)]
     source.conditions = []

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from eddyline.sql.binder.context import Context, require_windows
+from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.from_clause import FromClause, bind_from
 from eddyline.sql.binder.relations import BindQuery
 from eddyline.sql.binder.temporal_filters import TemporalFilters, has_clock
@@ -16,14 +16,12 @@ def bind_source(select: exp.Select, context: Context, bind_query: BindQuery) -> 
     """The FROM clause, without the conditions of WHERE.
 
     Raises:
-        SqlError, UnsupportedError: a part is wrong, or a stream of a join has no window.
+        SqlError, UnsupportedError: a part is wrong.
     """
     source = bind_from(select, context, bind_query)
     clocked = [t for t in _where(select) if has_clock(t)]
     if clocked:
         TemporalFilters(source, context).apply(clocked)
-    if sum(i.bound.changes for i in source.items) > 1:
-        require_windows(source.open_streams, "a join")
     return source
 
 
