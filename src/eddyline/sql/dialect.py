@@ -117,6 +117,11 @@ class EddylineParser(MatchParser):
         "CASE": lambda self: self._parse_case(),
         **{name: _clock(kind) for name, kind in _CLOCKS.items()},
     }
+    RANGE_PARSERS: ClassVar[dict[TokenType, Any]] = {
+        **SparkParser.RANGE_PARSERS,
+        TokenType.TILDE: lambda self, this: self._parse_matches(this),
+        TokenType.IRLIKE: lambda self, this: self._parse_matches(this, ignores_case=True),
+    }
     COLUMN_OPERATORS: ClassVar[dict[TokenType, Any]] = {
         **SparkParser.COLUMN_OPERATORS,
         TokenType.ARROW: _arrow(exp.JSONExtract),
@@ -212,9 +217,19 @@ class EddylineParser(MatchParser):
         return self._parse_disjunction()
 
     def _parse_at_time_zone(self, this: exp.Expr | None) -> exp.Expr | None:
+        at = self._curr
+        if this is None or not self._match_text_seq("AT", "TIME", "ZONE"):
+            return this
+        zone = self._parse_unary()
+        if zone is None:
+            raise self.fail(f"expected the name of a time zone, {self.here()}")
         if self._match_text_seq("AT", "TIME", "ZONE", advance=False):
-            self.refuse("AT TIME ZONE", "timestamps are instants in UTC; convert what you read")
-        return this
+            advice = "write to_utc_timestamp(ts, 'zone') for the instant of a local time"
+            self.refuse("AT TIME ZONE behind another", advice)
+        call = exp.Anonymous(this="from_utc_timestamp", expressions=[this, zone])
+        local = self.expression(call)
+        local.update_positions(at)
+        return local
 
     def _parse_disjunction(self) -> exp.Expr | None:
         return self._connected(exp.Or, TokenType.OR, self._parse_conjunction)
@@ -239,6 +254,18 @@ class EddylineParser(MatchParser):
         low = self._parse_bitwise()
         self._expect(TokenType.AND, "the AND of BETWEEN")
         return self.expression(exp.Between(this=this, low=low, high=self._parse_bitwise()))
+
+    def _parse_matches(self, this: exp.Expr | None, *, ignores_case: bool = False) -> exp.Expr:
+        """PostgreSQL's ``text ~ 'pattern'``, or ``~*`` without case."""
+        sign = self._prev
+        pattern = self._parse_bitwise()
+        if ignores_case:
+            if not isinstance(pattern, exp.Literal) or not pattern.is_string:
+                raise self.fail("~* takes a constant regular expression", sign)
+            pattern.set("this", f"(?i){pattern.this}")
+        matches = self.expression(exp.RegexpLike(this=this, expression=pattern))
+        matches.update_positions(sign)
+        return matches
 
     def _parse_case(self) -> exp.Case:
         operand = None
