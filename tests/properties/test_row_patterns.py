@@ -1,4 +1,4 @@
-"""MATCH_RECOGNIZE: matches are those of a brute-force matcher, and come when it decides them, however
+"""MATCH_RECOGNIZE: matches are those of a brute-force matcher, when it decides them, however
 the rows are cut into batches and chunks, with restarts.
 """
 
