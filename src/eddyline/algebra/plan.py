@@ -33,6 +33,7 @@ from eddyline.algebra.nodes.joins import (
     semi_join,
 )
 from eddyline.algebra.nodes.match_recognize import MatchRecognize
+from eddyline.algebra.nodes.over import Over
 from eddyline.algebra.nodes.rows import (
     Distinct,
     Filter,
@@ -69,6 +70,7 @@ AnyPlan: TypeAlias = (
     | GroupBy
     | SessionGroups
     | MatchRecognize
+    | Over
     | Distinct
 )
 
@@ -95,6 +97,7 @@ __all__ = [
     "MatchRecognize",
     "MergedGroupBy",
     "Negation",
+    "Over",
     "PartialGroupBy",
     "Plan",
     "Product",

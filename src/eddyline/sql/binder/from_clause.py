@@ -31,6 +31,7 @@ from eddyline.sql.unnest_syntax import Unnesting
 _CLAUSES: Final = (
     *("with_", "windows", "expressions", "distinct"),
     *("from_", "joins", "laterals", "where", "group", "having"),
+    *("qualify", "order", "limit"),
 )
 
 

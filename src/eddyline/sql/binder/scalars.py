@@ -19,6 +19,7 @@ from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.grouping_sets import GroupingCall
 from eddyline.sql.binder.intervals import interval_literal, interval_of, shifted
 from eddyline.sql.binder.literals import constant
+from eddyline.sql.binder.over_calls import OverGroup, WindowCall, frame_of, written_calls
 from eddyline.sql.binder.refused import IN_WHERE, refusal_of
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.datatypes import arrow_type
@@ -354,17 +355,66 @@ class Scalars:
             arguments,
             call.distinct,
             None if where is None else inner.condition(where),
-            tuple(inner._ordering(o) for o in call.order),
+            tuple(inner.ordering(o) for o in call.order),
             call.within,
             call.ignore_nulls,
             self._scope.time,
         )
         return functions.resolve_aggregate(request)
 
-    def _ordering(self, node: exp.Expr) -> functions.Ordering:
+    def ordering(self, node: exp.Expr, value: exp.Expr | None = None) -> functions.Ordering:
+        """A value of ORDER BY; ``value`` stands for what is written, if given."""
         self._context.require_only(node, "this", "desc", "nulls_first")
         descending, nulls_first = bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
-        return functions.Ordering(self.bind(node.this), descending, nulls_first)
+        bound = self.bind(node.this if value is None else value)
+        return functions.Ordering(bound, descending, nulls_first)
+
+    def _over(self, node: exp.Expr) -> Expr:
+        """A call with OVER."""
+        assert isinstance(node, exp.Window)
+        if self._clause is not None:
+            advice = "write QUALIFY, or compute it in a sub-query of FROM"
+            raise self._context.error(node, f"OVER is not allowed in {self._clause}: {advice}")
+        self._context.require_only(node, "this", "partition_by", "order", "spec", "over")
+        if len(written_calls([node])) > 1:
+            raise self._context.error(node, "OVER inside OVER: compute one in a sub-query of FROM")
+        partition = self._all(node.args.get("partition_by") or [])
+        order = node.args.get("order")
+        ordered = () if order is None else tuple(self.ordering(o) for o in order.expressions)
+        called = read_call(node.this)
+        if called.ignore_nulls or called.distinct or called.order:
+            what = "IGNORE NULLS" if called.ignore_nulls else "DISTINCT or ORDER BY"
+            raise self._context.error(node, f"{what} with OVER is not supported", UnsupportedError)
+        name = called.call.name.lower()
+        if is_windowed_aggregate(node) and name not in ("first", "last", "any_value"):
+            if ordered or node.args.get("spec"):
+                raise self._running(name, node)
+            value = self.bind(node.this)
+            return OverGroup(value.type, "over", partition, value)
+        frame = frame_of(node.args.get("spec"))
+        arguments = self._all(called.arguments)
+        return WindowCall(node, name, arguments, partition, ordered, frame, self._context).bound()
+
+    def _running(self, name: str, node: exp.Expr) -> SqlError:
+        return self._context.error(
+            node,
+            f"{name} over an ordered part of a partition is not supported: OVER (PARTITION BY ...) "
+            "is over all its rows, and a stream window with GROUP BY over the latest ones",
+            UnsupportedError,
+        )
+
+    @property
+    def context(self) -> Context:
+        """For errors."""
+        return self._context
+
+
+def is_windowed_aggregate(node: exp.Expr) -> bool:
+    """Whether a node is an aggregate with OVER."""
+    if not isinstance(node, exp.Window):
+        return False
+    called = node.this.this if isinstance(node.this, exp.Filter) else node.this
+    return is_aggregate(read_call(called).call)
 
 
 def is_aggregate(node: exp.Expr) -> bool:
@@ -374,7 +424,13 @@ def is_aggregate(node: exp.Expr) -> bool:
 
 def has_aggregate(node: exp.Expr) -> bool:
     """Whether an expression contains an aggregate."""
-    return any(is_aggregate(n) for n in node.walk())
+    windowed = {id(read_call(w.this).call) for w in node.find_all(exp.Window)}
+    windowed |= {
+        id(read_call(w.this.this).call)
+        for w in node.find_all(exp.Window)
+        if isinstance(w.this, exp.Filter)
+    }
+    return any(is_aggregate(n) and id(n) not in windowed for n in node.walk())
 
 
 _Handler = Callable[[Scalars, Any], Expr]
@@ -400,6 +456,7 @@ _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.Extract: Scalars._extract,
     exp.Anonymous: Scalars._call,
     exp.Filter: Scalars._filtered,
+    exp.Window: Scalars._over,
     exp.WithinGroup: Scalars._clauses_of_aggregate,
     exp.IgnoreNulls: Scalars._clauses_of_aggregate,
     exp.RespectNulls: Scalars._clauses_of_aggregate,

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from eddyline.algebra.plan import Distinct, Filter, Plan, Project
+from eddyline.algebra.plan import Filter, Plan
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream, require_windows
 from eddyline.sql.binder.event_times import event_time
 from eddyline.sql.binder.existence import split_where, with_existences
+from eddyline.sql.binder.first_rows import FirstRows, SelectedRows
 from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.group_windows import find_group_window
 from eddyline.sql.binder.grouping import GroupRewriter, bind_keys, is_grouped
@@ -32,17 +33,13 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
         context.checked(part, select)
     check_tables(source.items, source.parts, context)
     plan, streams = _chosen(select, source, context, bind_query), source.open_streams
+    chosen = FirstRows(select, context)
     if is_grouped(select):
-        plan, streams = _grouped(select, plan, source, context)
+        rows, streams = _grouped(select, plan, source, chosen, context)
         require_windows(streams, "GROUP BY" if select.args.get("group") else "an aggregate")
     else:
-        plan = _projected(select, plan, source.scope, context)
-    distinct = select.args.get("distinct")
-    if distinct is not None:
-        context.require_only(distinct)
-        require_windows(streams, "DISTINCT")
-        plan = Distinct(plan)
-    return BoundPlan(context.checked(plan, select), streams)
+        rows = _ungrouped(select, plan, source.scope, chosen, context)
+    return BoundPlan(context.checked(chosen.of(rows, streams), select), streams)
 
 
 def _chosen(
@@ -55,14 +52,29 @@ def _chosen(
     return with_existences(source, existences, context, bind_query)
 
 
-def _projected(select: exp.Select, plan: Plan, scope: Scope, context: Context) -> Plan:
+def _ungrouped(
+    select: exp.Select, plan: Plan, scope: Scope, chosen: FirstRows, context: Context
+) -> SelectedRows:
     items = select_items(select, scope, context)
-    return Project(plan, tuple(i.expr for i in items), tuple(i.name for i in items))
+    named = aliases(select.expressions)
+    condition = None
+    if chosen.qualify is not None:
+        scalars = Scalars(scope, context, aliases=named)
+        condition = scalars.condition(chosen.qualify)
+    scalars = Scalars(scope, context, aliases=named, keys=())
+    return SelectedRows(
+        plan,
+        tuple(i.expr for i in items),
+        tuple(i.name for i in items),
+        condition,
+        *chosen.bound(scalars, lambda e: e),
+        scalars,
+    )
 
 
 def _grouped(
-    select: exp.Select, plan: Plan, source: FromClause, context: Context
-) -> tuple[Plan, tuple[OpenStream, ...]]:
+    select: exp.Select, plan: Plan, source: FromClause, chosen: FirstRows, context: Context
+) -> tuple[SelectedRows, tuple[OpenStream, ...]]:
     """The groups, and the streams below that have no window."""
     known = aliases(select.expressions)
     projections = [unaliased(e) for e in select.expressions]
@@ -85,7 +97,14 @@ def _grouped(
     if having is not None:
         scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
         condition = groups.over(scalars.condition(having.this), scalars)
+    qualify = None
+    if chosen.qualify is not None:
+        scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
+        qualify = groups.over(scalars.condition(chosen.qualify), scalars)
+    scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
+    places = chosen.bound(scalars, lambda e: groups.over(e, scalars))
     plan = groups.plan(plan)
     if condition is not None:
         plan = Filter(plan, condition)
-    return Project(plan, exprs, tuple(i.name for i in items)), streams
+    names = tuple(i.name for i in items)
+    return SelectedRows(plan, exprs, names, qualify, *places, scalars, grouped=True), streams
