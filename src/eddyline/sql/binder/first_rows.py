@@ -4,7 +4,7 @@ BY with LIMIT, FETCH FIRST or DISTINCT ON.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -110,31 +110,32 @@ class FirstRows:
                 raise context.error(self.qualify, "QUALIFY needs a value with OVER: write WHERE")
 
     def bound(
-        self, scalars: Scalars, over: Callable[[Expr], Expr]
+        self, scalars: Scalars, over: Callable[[Expr], Expr], listed: Sequence[Expr]
     ) -> tuple[tuple[Expr, ...], tuple[Ordering, ...]]:
         """The expressions of DISTINCT ON, and of ORDER BY.
 
         Args:
             scalars: binds them. over: what to make of each.
+            listed: the select list, which numbers stand for.
         """
-        partition = tuple(over(scalars.bind(self._chosen(node))) for node in self._on)
+
+        def bind(node: exp.Expr) -> Expr:
+            if isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit():
+                return self._listed(node, listed)
+            return over(scalars.bind(node))
+
         order = []
         for node in self._order:
-            ordering = scalars.ordering(node, self._chosen(node.this))
-            order.append(Ordering(over(ordering.value), ordering.descending, ordering.nulls_first))
-        return partition, tuple(order)
+            descending, nulls_first = scalars.direction(node)
+            order.append(Ordering(bind(node.this), descending, nulls_first))
+        return tuple(map(bind, self._on)), tuple(order)
 
-    def _chosen(self, node: exp.Expr) -> exp.Expr:
-        """The entry of the select list that a number stands for; other nodes unchanged."""
-        if not (isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit()):
-            return node
-        listed = self._select.expressions
+    def _listed(self, node: exp.Expr, listed: Sequence[Expr]) -> Expr:
         place = whole_number(node.name, len(listed) + 1)
         if not place:
             message = f"the select list has columns 1 to {len(listed)}"
             raise self._context.error(node, f"ORDER BY {node.name}: {message}")
-        chosen = listed[place - 1]
-        return chosen.this if isinstance(chosen, exp.Alias) else chosen
+        return listed[place - 1]
 
     def of(self, rows: SelectedRows, streams: Iterable[OpenStream]) -> Plan:
         """The rows of the SELECT.

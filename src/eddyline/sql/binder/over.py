@@ -55,7 +55,7 @@ class Placed:
     """Rows, with expressions over them whose calls with OVER have become columns."""
 
     plan: Plan
-    _columns: dict[Expr, ColumnRef] = field(default_factory=dict)
+    _columns: dict[Expr, Expr] = field(default_factory=dict)
 
     def compute(self, exprs: Iterable[Expr], scalars: Scalars) -> None:
         """Let there be columns for all calls with OVER in expressions over the rows."""
@@ -89,8 +89,8 @@ class Placed:
         values = [rewriter.over(g.aggregated, scalars) for g in groups]
         partitions = rewriter.plan(rows)
         if keys:
-            on = [(k, ColumnRef(k.type, i, str(k))) for i, k in enumerate(keys)]
-            self.plan = join(self.plan, partitions, null_safe(on))
+            on = ((k, ColumnRef(k.type, i, str(k))) for i, k in enumerate(keys))
+            self.plan = join(self.plan, partitions, null_safe(tuple(on)))
         else:
             self.plan = Product((self.plan, partitions))
         for group, value in zip(groups, values, strict=True):

@@ -23,6 +23,8 @@ _WHOLE: Final = ("UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING")
 _SHORT: Final = {"first": "first_value", "any_value": "first_value", "last": "last_value"}
 _RANKS: Final = ("row_number", "rank", "dense_rank", "ntile", "percent_rank")
 _OF_ROWS: Final = ("lag", "lead", "first_value", "last_value", "nth_value")
+#: The functions of a row's place; some are aggregates elsewhere.
+ROW_FUNCTIONS: Final = frozenset((*_RANKS, *_OF_ROWS, *_SHORT))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,13 @@ from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.grouping_sets import GroupingCall
 from eddyline.sql.binder.intervals import interval_literal, interval_of, shifted
 from eddyline.sql.binder.literals import constant
-from eddyline.sql.binder.over_calls import OverGroup, WindowCall, frame_of, written_calls
+from eddyline.sql.binder.over_calls import (
+    ROW_FUNCTIONS,
+    OverGroup,
+    WindowCall,
+    frame_of,
+    written_calls,
+)
 from eddyline.sql.binder.refused import IN_WHERE, refusal_of
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.datatypes import arrow_type
@@ -362,12 +368,14 @@ class Scalars:
         )
         return functions.resolve_aggregate(request)
 
-    def ordering(self, node: exp.Expr, value: exp.Expr | None = None) -> functions.Ordering:
-        """A value of ORDER BY; ``value`` stands for what is written, if given."""
+    def ordering(self, node: exp.Expr) -> functions.Ordering:
+        """A value of ORDER BY."""
+        return functions.Ordering(self.bind(node.this), *self.direction(node))
+
+    def direction(self, node: exp.Expr) -> tuple[bool, bool]:
+        """Whether a value of ORDER BY is in descending order, and whether NULL is first."""
         self._context.require_only(node, "this", "desc", "nulls_first")
-        descending, nulls_first = bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
-        bound = self.bind(node.this if value is None else value)
-        return functions.Ordering(bound, descending, nulls_first)
+        return bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
 
     def _over(self, node: exp.Expr) -> Expr:
         """A call with OVER."""
@@ -386,7 +394,7 @@ class Scalars:
             what = "IGNORE NULLS" if called.ignore_nulls else "DISTINCT or ORDER BY"
             raise self._context.error(node, f"{what} with OVER is not supported", UnsupportedError)
         name = called.call.name.lower()
-        if is_windowed_aggregate(node) and name not in ("first", "last", "any_value"):
+        if is_windowed_aggregate(node) and name not in ROW_FUNCTIONS:
             if ordered or node.args.get("spec"):
                 raise self._running(name, node)
             value = self.bind(node.this)

@@ -62,14 +62,9 @@ def _ungrouped(
         scalars = Scalars(scope, context, aliases=named)
         condition = scalars.condition(chosen.qualify)
     scalars = Scalars(scope, context, aliases=named, keys=())
-    return SelectedRows(
-        plan,
-        tuple(i.expr for i in items),
-        tuple(i.name for i in items),
-        condition,
-        *chosen.bound(scalars, lambda e: e),
-        scalars,
-    )
+    exprs, names = tuple(i.expr for i in items), tuple(i.name for i in items)
+    places = chosen.bound(scalars, lambda e: e, exprs)
+    return SelectedRows(plan, exprs, names, condition, *places, scalars)
 
 
 def _grouped(
@@ -102,7 +97,7 @@ def _grouped(
         scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
         qualify = groups.over(scalars.condition(chosen.qualify), scalars)
     scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
-    places = chosen.bound(scalars, lambda e: groups.over(e, scalars))
+    places = chosen.bound(scalars, lambda e: groups.over(e, scalars), exprs)
     plan = groups.plan(plan)
     if condition is not None:
         plan = Filter(plan, condition)
