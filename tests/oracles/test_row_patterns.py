@@ -38,6 +38,7 @@ def matches(
 def ticker(prices: list[int], clauses: str, *, step: str = "1s", until: str = "5d") -> list[Any]:
     """Matches in rows of one symbol, times in steps from 0."""
     n, us = len(prices), parse_time(step)
+    rows: dict[str, list[Any]]
     rows = {"symbol": ["ACME"] * n, "rowtime": [i * us for i in range(n)], "price": prices}
     rows["tax"] = [1] * n
     found = matches(f"{TICKER} TIMESTAMP BY rowtime", "ticker", rows, clauses, until)

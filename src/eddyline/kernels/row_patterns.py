@@ -172,7 +172,7 @@ def _new_row(free_rows: np.ndarray, c: np.ndarray) -> int:
     else:
         r = c[END_ROWS]
         c[END_ROWS] += 1
-    return r  # type: ignore[no-any-return]
+    return r
 
 
 @inlined
@@ -349,7 +349,7 @@ def _is_seen(rows: np.ndarray, row: int, attempt: int, split: int, words: int) -
     word, bit = SEEN + (split >> 6), np.int64(1) << np.int64(split & 63)
     is_seen = rows[row, word] & bit != 0
     rows[row, word] |= bit
-    return is_seen  # type: ignore[no-any-return]
+    return is_seen
 
 
 @inlined

@@ -33,7 +33,7 @@ class RowsOfChunk:
     nulls: Array
     values: Array
 
-    def arrays(self) -> tuple[Array, ...]:
+    def arrays(self) -> tuple[Array, Array, Array, Array, Array, Array]:
         """All."""
         return self.partition, self.ts, self.seq, self.bits, self.nulls, self.values
 
