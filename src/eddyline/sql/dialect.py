@@ -391,6 +391,7 @@ class Eddyline(Spark):
         IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ["`", '"']
         IDENTIFIER_ESCAPES: ClassVar[list[str]] = ["`", '"']
         STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'"]  # 'it''s', as of Spark 4
+        HEREDOC_STRINGS: ClassVar[list[str | tuple[str, str]]] = ["$"]
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("r'", "'"), ("R'", "'")]
         # sqlglot reads all that follows EXPLAIN as one opaque string; |> starts a pipe syntax
         KEYWORDS: ClassVar[dict[str, TokenType]] = {

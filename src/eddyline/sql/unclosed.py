@@ -8,7 +8,7 @@ from eddyline.errors import SqlError
 from eddyline.sql.source import SourceText
 
 #: Start and end of comments and quotes.
-_SPANS: Final = (("--", "\n"), ("/*", "*/"), ("'", "'"), ('"', '"'), ("`", "`"))
+_SPANS: Final = (("--", "\n"), ("/*", "*/"), ("'", "'"), ('"', '"'), ("`", "`"), ("$$", "$$"))
 
 
 def unclosed_error(source: SourceText) -> SqlError:

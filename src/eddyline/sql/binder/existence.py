@@ -31,6 +31,7 @@ from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.select_list import select_items
 from eddyline.sql.binder.sources import bind_source, plain_terms
+from eddyline.sql.catalog import Catalog
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,11 @@ def _sub_query(
     needle = None
     if term.needle is not None:
         needle = Scalars(outer, context, clause="WHERE").bind(term.needle)
-    far = OuterColumns(_either(outer, context.far), _why_not_plain(query) or "FROM")
+    far = OuterColumns(
+        _either(outer, context.far), _why_not_plain(query, context.catalog) or "FROM"
+    )
     inner = replace(context, far=far)
-    if isinstance(query, exp.Select) and _why_not_plain(query) is None:
+    if isinstance(query, exp.Select) and _why_not_plain(query, context.catalog) is None:
         binder = _PlainBinder(term, query, outer, needle, bind_query)
         return in_clauses(query, inner, binder.bind)
     bound = bind_query(query, inner)
@@ -180,11 +183,11 @@ def _is_looked_up(source: FromClause, match: Match) -> bool:
     return alone and bool(match.keys or match.both)
 
 
-def _why_not_plain(query: exp.Expr) -> str | None:
+def _why_not_plain(query: exp.Expr, catalog: Catalog) -> str | None:
     """The clause that makes a query more than FROM and WHERE; None for a plain SELECT."""
     if not isinstance(query, exp.Select):
         return f"a sub-query with {query.key.upper()}"
-    if not is_grouped(query):
+    if not is_grouped(query, catalog):
         return None
     clause = next((c for c in ("group", "having") if query.args.get(c)), "")
     what = {"group": "GROUP BY", "having": "HAVING"}.get(clause, "an aggregate")
