@@ -20,7 +20,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from eddyline.sql.call_syntax import CALLS
-from eddyline.sql.set_syntax import SetOperationParser
+from eddyline.sql.match_syntax import MatchParser
 
 #: The first token of a query.
 QUERY_TOKENS: Final = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN})
@@ -39,7 +39,7 @@ _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
     TokenType.FETCH: ("FETCH", _BAG_ADVICE),
     TokenType.OFFSET: ("OFFSET", _BAG_ADVICE),
     TokenType.QUALIFY: ("QUALIFY", "use GROUP BY ... HAVING over a stream window"),
-    TokenType.MATCH_RECOGNIZE: ("MATCH_RECOGNIZE", "join the stream with itself over windows"),
+    TokenType.MATCH_RECOGNIZE: ("MATCH_RECOGNIZE here", "write it behind a stream in FROM"),
     TokenType.TABLE_SAMPLE: ("TABLESAMPLE", "ON OVERLOAD SHED drops rows under overload"),
     TokenType.CONNECT_BY: ("CONNECT BY", "recursive queries are not part of the language"),
 }
@@ -100,7 +100,7 @@ def _is_overload(token: Token) -> bool:
     return token.token_type == TokenType.VAR and token.text.upper() == "OVERLOAD"
 
 
-class EddylineParser(SetOperationParser):
+class EddylineParser(MatchParser):
     """Parses the SELECT language; :mod:`eddyline.sql.parser` adds the statements around it."""
 
     STRICT_CAST = True
@@ -144,10 +144,8 @@ class EddylineParser(SetOperationParser):
     # -- syntax that Spark's parser accepts but Eddyline does not run ---------------------------
 
     def _parse_table_alias(self, *args: Any, **kwargs: Any) -> exp.TableAlias | None:
-        if self._at_emit():
+        if self._at_emit() or self.at_match():
             return None
-        if self._curr.text.upper() == "MATCH_RECOGNIZE":
-            self.refuse(*_REFUSED_CLAUSES[TokenType.MATCH_RECOGNIZE])
         at_as = self._match(TokenType.ALIAS, advance=False)
         alias = super()._parse_table_alias(*args, **kwargs)
         if at_as and alias is None:

@@ -178,10 +178,10 @@ UnsupportedError: line 1, column 8: TOP is not supported: the answer of a standi
   SELECT TOP 10 * FROM trades
          ^
 ----------
-SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts MEASURES A.price AS price PATTERN (A B) DEFINE A AS price > 1)
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts MEASURES A.price AS price PATTERN (A B+) DEFINE A AS price > 1)
 =>
-UnsupportedError: line 1, column 22: MATCH_RECOGNIZE is not supported: join the stream with itself over windows
-  SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts MEASURES A.price AS price PATTERN (A B) DEFINE A AS price > 1)
+UnsupportedError: line 1, column 22: a pattern with *, + or {n,} needs WITHIN, as in PATTERN (A B+) WITHIN INTERVAL 1 HOUR, so that the rows that are kept are bounded
+  SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts MEASURES A.price AS price PATTERN (A B+) DEFINE A AS price > 1)
                        ^
 ----------
 SELECT * FROM trades PIVOT (sum(price) FOR symbol IN ('a', 'b'))
