@@ -213,6 +213,7 @@ def test_functions_of_two_engines_are_apart() -> None:
             "valid: SUM, MIN, MAX or COUNT and a type",
         ),
         ("DROP FUNCTION f", "functions stay"),
+        ("SELECT k FROM s [NOW] WHERE k > $", r"unexpected '\$'"),
     ],
 )
 def test_wrong_functions(statement: str, message: str) -> None:

@@ -24,6 +24,8 @@ def unclosed_error(source: SourceText) -> SqlError:
             what = "comment" if span[1] == "*/" else "quote"
             return source.error(at, f"this {what} has no end: {span[1]} is missing")
         at = end
+    if "$" in text:  # the beginning of $tag$ at the end of the text
+        return source.error(text.rindex("$"), "unexpected '$'")
     return SqlError("the text cannot be read as SQL")
 
 

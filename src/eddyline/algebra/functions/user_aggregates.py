@@ -1,8 +1,8 @@
 """User-defined aggregates: expressions over aggregates that are there.
 
 One with a state is ``finish(SUM(a), MAX(b), ...)`` over columns that ``accumulate`` computes of
-each row, so that rows leave it, and parts of groups are merged, as of the built-in ones. One without is
-``finish(array_agg(x))``: it sees all values of a group.
+each row, so that rows leave it, and parts of groups are merged, as of the built-in ones. One
+without is ``finish(array_agg(x))``: it sees all values of a group.
 """
 
 from __future__ import annotations
