@@ -178,6 +178,15 @@ AGREE: list[tuple[Expr, str]] = [
     (fn("add_months", D, I), "(d + to_months(i))::DATE"),
     (fn("last_day", D), "last_day(d)"),
     (fn("make_date", fn("+", I, 2000), fn("month", T), 28), "make_date(2000 + i, month(t), 28)"),
+    (fn("md5", S), "md5(s)"),
+    (fn("sha1", S), "sha1(s)"),
+    (fn("sha2", S, 256), "sha256(s)"),
+    (fn("from_utc_timestamp", T, "Europe/Berlin"), "timezone('Europe/Berlin', t::TIMESTAMPTZ)"),
+    (fn("to_utc_timestamp", T, "+09:00"), "t - INTERVAL '9' HOUR"),
+    (
+        fn("make_timestamp", fn("year", T), 2, 3, 4, fn("minute", T), 5.25),
+        "make_timestamp(year(t), 2, 3, 4, minute(t), 5.25)",
+    ),
     (fn("timestampadd", "month", J, T), "t + to_months(j::INT)"),
     (fn("timestampadd", "hour", J, T), "t + to_hours(j)"),
     (fn("timestampdiff", "month", R, T), "datesub('month', r, t)"),
@@ -228,7 +237,15 @@ def test_agrees_with_duckdb(expr: Expr, sql: str, duck: duckdb.DuckDBPyConnectio
 
 def test_every_kernel_is_compared_somewhere() -> None:
     used = {e.function for top, _ in AGREE for e in _calls(top)}
-    elsewhere = {"initcap", *NESTED_KERNELS, *FALLIBLE_NESTED, *JSON_KERNELS, *SORT_KEY_KERNELS}
+    of_spark = {"crc32", "hash", "months_between", "width_bucket", "xxhash64"}
+    elsewhere = {
+        "initcap",
+        *of_spark,
+        *NESTED_KERNELS,
+        *FALLIBLE_NESTED,
+        *JSON_KERNELS,
+        *SORT_KEY_KERNELS,
+    }
     assert used | elsewhere == (set(KERNELS) | set(FALLIBLE_KERNELS)) - set(TOLERANT_KERNELS)
     inner = {"try_date_add", "value_of_key", "whole_months", *SORT_KEY_KERNELS}
     assert {*KERNELS, *FALLIBLE_KERNELS} <= {*FUNCTIONS} | inner

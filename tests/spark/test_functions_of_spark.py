@@ -12,6 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from eddyline import Engine
+from eddyline.algebra.functions.zone_rules import zone_rules
 
 pytestmark = pytest.mark.spark
 
@@ -20,6 +21,18 @@ MONTHS = ("MONTH", "QUARTER", "YEAR")
 PARTS = (
     *("year", "yearofweek", "quarter", "month", "week", "day", "dayofweek", "dow", "dayofweek_iso"),
     *("doy", "hour", "minute"),
+)
+ZONES = (
+    *("Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Africa/Cairo"),
+    *(
+        "America/Sao_Paulo",
+        "Pacific/Apia",
+        "Europe/Dublin",
+        "UTC",
+        "+05:30",
+        "UTC-3",
+        "Asia/Tehran",
+    ),
 )
 EXPRESSIONS = (
     *(f"timestampadd({unit}, n, t)" for unit in (*UNITS, *MONTHS)),
@@ -46,7 +59,38 @@ EXPRESSIONS = (
     *("d + INTERVAL '13' MONTHS", "d - INTERVAL 2 YEARS", "t + INTERVAL '1 day 2 hours'"),
     *("t - INTERVAL '1 02:03:04.5' DAY TO SECOND", "t + INTERVAL '-02:30' HOUR TO MINUTE"),
     *("t + INTERVAL 1 DAY 2 HOURS", "t + INTERVAL '1 year' - INTERVAL '3 weeks 5 seconds'"),
+    *(f"from_utc_timestamp(t, '{zone}')" for zone in ZONES),
+    *(f"to_utc_timestamp(t, '{zone}')" for zone in ZONES),
+    *(f"CAST(convert_timezone('America/New_York', '{zone}', t) AS TIMESTAMP)" for zone in ZONES),
+    "CAST(convert_timezone('Asia/Tokyo', t) AS TIMESTAMP)",
+    *("md5(s)", "sha1(s)", "sha(long_s)", "sha2(long_s, 0)", "sha2(s, 224)", "sha2(s, 256)"),
+    *("sha2(s, 384)", "sha2(long_s, 512)", "crc32(s)", "crc32(long_s)", "md5(long_s)"),
+    *("hash(s)", "hash(n, s, x)", "hash(long_s, t, d)", "hash(i, x > 0, CAST(x AS FLOAT))"),
+    *("xxhash64(s)", "xxhash64(n, long_s, x)", "xxhash64(t, d, s)", "xxhash64(x > 0, i, n)"),
+    *("hash(CAST(n AS DECIMAL(10, 2)))", "xxhash64(CAST(n AS DECIMAL(10, 2)), NULL)", "hash(NULL)"),
+    *("make_timestamp(1900 + n, 1 + pmod_n, 28, pmod_n, 59, x * x % 60)",),
+    *(
+        "make_timestamp(2024, 2, 29, 23, 59, 60)",
+        "make_timestamp(2024, 2, 29, 3, 9, 1.5, 'Asia/Tokyo')",
+    ),
+    *("months_between(t, u)", "months_between(t, u, false)", "months_between(d, t)"),
+    *("last_day(t)", "add_months(t, n)", "date_add(t, n)", "date_sub(t, 3)", "next_day(d, 'Mon')"),
+    *(
+        "next_day(t, 'SU')",
+        "dayname(t)",
+        "monthname(d)",
+        "typeof(x)",
+        "typeof(array(n))",
+        "typeof(t)",
+    ),
+    *("width_bucket(x, -2, 2, 7)", "width_bucket(x, 2, -2, 7)", "width_bucket(x, 1, 1, 3)"),
+    *("width_bucket(n, 0, 40, pmod_n)", "regexp_substr(s, 'a+')", "typeof(named_struct('a', s))"),
+    *("get_json_object(j, '$.a')", "get_json_object(j, '$.a.b')", "get_json_object(j, '$.c[1]')"),
     *("cbrt(x)", "hypot(x, n)", "expm1(x)", "log1p(x)", "sinh(x)", "cosh(x)", "tanh(x)", "e()"),
+)
+JSON = (
+    *('{"a":{"b":[1,2]},"c":[1,"x"]}', '{"a":"t\\u00e9\\n","c":[]}', '{"a":null}', "[1]", "{", ""),
+    *('{"a":true,"c":[0,{"d":2}]}', '{"a":{"b":"y"}}', '{"a":12,"c":[null,3.5]}'),
 )
 DAY_US = 86_400_000_000
 
@@ -58,7 +102,13 @@ def rows(seed: int, count: int) -> pa.Table:
         return None if rng.random() < 0.1 else value
 
     def moment() -> int:
-        """Often at the ends of months and at midnight, before and after 1970."""
+        """Often at the ends of months, at midnight and where the offset of a zone changes, before
+        and after 1970.
+        """
+        if rng.random() < 0.25:
+            changes = zone_rules(rng.choice(ZONES[:8])).changes[1:400]
+            near = int(rng.choice(changes)) + rng.randrange(-14 * 3_600, 14 * 3_600)
+            return near * 1_000_000 + rng.choice([0, -1, 1])
         day = dt.date(rng.randrange(1900, 2100), rng.randrange(1, 13), 1).toordinal() - 719_163
         day += rng.choice([-1, 0, rng.randrange(31)])
         return day * DAY_US + rng.choice([0, 1, DAY_US - 1, rng.randrange(DAY_US)])
@@ -74,6 +124,8 @@ def rows(seed: int, count: int) -> pa.Table:
         "pmod_n": pa.array([rng.randrange(12) for _ in range(count)], pa.int32()),
         "x": pa.array([maybe(rng.choice([0.0, -1.0, rng.gauss(0, 3)])) for _ in range(count)]),
         "s": pa.array([maybe(rng.choice(texts)) for _ in range(count)]),
+        "long_s": pa.array([maybe(rng.choice("aé日") * rng.randrange(200)) for _ in range(count)]),
+        "j": pa.array([maybe(rng.choice(JSON)) for _ in range(count)]),
         "i": pa.array(range(count), pa.int64()),
     }
     return pa.table(columns)
@@ -89,7 +141,7 @@ def test_values_are_those_of_spark(spark: SparkSession) -> None:
     engine = Engine()
     engine.sql(
         "CREATE STREAM r (t TIMESTAMP, u TIMESTAMP, d DATE, n INT, pmod_n INT, x DOUBLE, s STRING, "
-        "i BIGINT, ts TIMESTAMP) TIMESTAMP BY ts"
+        "long_s STRING, j STRING, i BIGINT, ts TIMESTAMP) TIMESTAMP BY ts"
     )
     engine.query(f"SELECT i, {listed} FROM r [NOW]", name="q")
     ts = pa.array([0] * len(table), pa.timestamp("us", "UTC"))

@@ -32,6 +32,7 @@ from eddyline.algebra.nodes.joins import (
     join,
     semi_join,
 )
+from eddyline.algebra.nodes.match_recognize import MatchRecognize
 from eddyline.algebra.nodes.rows import (
     Distinct,
     Filter,
@@ -67,6 +68,7 @@ AnyPlan: TypeAlias = (
     | Union
     | GroupBy
     | SessionGroups
+    | MatchRecognize
     | Distinct
 )
 
@@ -90,6 +92,7 @@ __all__ = [
     "LookupAntiJoin",
     "LookupJoin",
     "LookupSemiJoin",
+    "MatchRecognize",
     "MergedGroupBy",
     "Negation",
     "PartialGroupBy",

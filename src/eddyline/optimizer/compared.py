@@ -12,6 +12,7 @@ from eddyline.algebra.plan import (
     Filter,
     GroupBy,
     Join,
+    MatchRecognize,
     Negation,
     Plan,
     Project,
@@ -82,6 +83,10 @@ def _origins(plan: Plan, found: set[ComparedColumn]) -> list[Origins]:
             keys = [_read([k], below[0]) for k in plan.by]
             found |= frozenset().union(*keys)
             return keys + [frozenset()] * (2 + len(plan.aggregates))
+        case MatchRecognize():
+            keys = [below[0][c.index] for c in plan.partition]
+            found |= frozenset().union(*keys)
+            return (below[0] if plan.all_rows else keys) + [frozenset()] * len(plan.values)
         case Distinct():
             found |= frozenset().union(*below[0])
             return below[0]

@@ -22,6 +22,7 @@ from eddyline.algebra.plan import (
     LookupAntiJoin,
     LookupJoin,
     LookupSemiJoin,
+    MatchRecognize,
     MergedGroupBy,
     Negation,
     PartialGroupBy,
@@ -50,6 +51,7 @@ from eddyline.physical.compiled import (
 )
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.tree import FeedbackTree, feeds_back, takes_feedback
+from eddyline.physical.match_recognize import matching as compiled_matching
 from eddyline.physical.patterns import base_scan, is_endless, passes_rows, row_ids_of
 from eddyline.physical.session_groups import session_grouping
 from eddyline.physical.strategy import JoinTreeBuilder, Strategy
@@ -67,6 +69,7 @@ from eddyline.runtime.operators.group import GroupBy as GroupByOperator
 from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.lookup import Kind
 from eddyline.runtime.operators.lookup import Lookup as LookupOperator
+from eddyline.runtime.operators.match_recognize import MatchRecognize as MatchOperator
 from eddyline.runtime.operators.matching import Matching, MatchInput, MatchKeys
 from eddyline.runtime.operators.project import Project as ProjectOperator
 from eddyline.runtime.operators.scan import Scan
@@ -163,6 +166,8 @@ class NodePlanner:
                 return self._group(node, retract=True)
             case SessionGroups():
                 return SessionGroup(self._rows_of_windows(node.input), session_grouping(node))
+            case MatchRecognize():
+                return MatchOperator(self._rows_of_windows(node.input), compiled_matching(node))
             case Distinct():
                 return self._distinct(node)
             case Product():

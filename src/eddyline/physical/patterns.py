@@ -17,6 +17,7 @@ from eddyline.algebra.plan import (
     LookupAntiJoin,
     LookupJoin,
     LookupSemiJoin,
+    MatchRecognize,
     Negation,
     Plan,
     Product,
@@ -86,7 +87,7 @@ def row_ids_of(plan: Plan) -> RowIds:
             return RowIds(row_ids_of(node.left).stored_width, stored=True)
         case Union():
             return RowIds(1 + max(row_ids_of(p).width for p in node.parts), stored=False)
-        case GroupBy() | Distinct() | FinalRows() | SessionGroups():
+        case GroupBy() | Distinct() | FinalRows() | SessionGroups() | MatchRecognize():
             return RowIds(1, stored=False)
     assert_never(node)
 
@@ -132,6 +133,8 @@ def unbounded_scan(plan: Plan) -> str | None:
         return plan.label if isinstance(plan.window, Unbounded) else None
     if isinstance(plan, (FinalRows, SessionGroups)):
         return f"EMIT FINAL {plan.label}"
+    if isinstance(plan, MatchRecognize):
+        return f"MATCH_RECOGNIZE {plan.label}"
     if isinstance(plan, Lookup):
         return unbounded_scan(plan.left)
     if not isinstance(plan, (Filter, Project, Unnest, Union)):

@@ -20,7 +20,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from eddyline.sql.call_syntax import CALLS
-from eddyline.sql.set_syntax import SetOperationParser
+from eddyline.sql.match_syntax import MatchParser
 
 #: The first token of a query.
 QUERY_TOKENS: Final = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN})
@@ -39,7 +39,7 @@ _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
     TokenType.FETCH: ("FETCH", _BAG_ADVICE),
     TokenType.OFFSET: ("OFFSET", _BAG_ADVICE),
     TokenType.QUALIFY: ("QUALIFY", "use GROUP BY ... HAVING over a stream window"),
-    TokenType.MATCH_RECOGNIZE: ("MATCH_RECOGNIZE", "join the stream with itself over windows"),
+    TokenType.MATCH_RECOGNIZE: ("MATCH_RECOGNIZE here", "write it behind a stream in FROM"),
     TokenType.TABLE_SAMPLE: ("TABLESAMPLE", "ON OVERLOAD SHED drops rows under overload"),
     TokenType.CONNECT_BY: ("CONNECT BY", "recursive queries are not part of the language"),
 }
@@ -100,7 +100,7 @@ def _is_overload(token: Token) -> bool:
     return token.token_type == TokenType.VAR and token.text.upper() == "OVERLOAD"
 
 
-class EddylineParser(SetOperationParser):
+class EddylineParser(MatchParser):
     """Parses the SELECT language; :mod:`eddyline.sql.parser` adds the statements around it."""
 
     STRICT_CAST = True
@@ -116,6 +116,11 @@ class EddylineParser(SetOperationParser):
     NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
         "CASE": lambda self: self._parse_case(),
         **{name: _clock(kind) for name, kind in _CLOCKS.items()},
+    }
+    RANGE_PARSERS: ClassVar[dict[TokenType, Any]] = {
+        **SparkParser.RANGE_PARSERS,
+        TokenType.TILDE: lambda self, this: self._parse_matches(this),
+        TokenType.IRLIKE: lambda self, this: self._parse_matches(this, ignores_case=True),
     }
     COLUMN_OPERATORS: ClassVar[dict[TokenType, Any]] = {
         **SparkParser.COLUMN_OPERATORS,
@@ -139,10 +144,8 @@ class EddylineParser(SetOperationParser):
     # -- syntax that Spark's parser accepts but Eddyline does not run ---------------------------
 
     def _parse_table_alias(self, *args: Any, **kwargs: Any) -> exp.TableAlias | None:
-        if self._at_emit():
+        if self._at_emit() or self.at_match():
             return None
-        if self._curr.text.upper() == "MATCH_RECOGNIZE":
-            self.refuse(*_REFUSED_CLAUSES[TokenType.MATCH_RECOGNIZE])
         at_as = self._match(TokenType.ALIAS, advance=False)
         alias = super()._parse_table_alias(*args, **kwargs)
         if at_as and alias is None:
@@ -214,9 +217,19 @@ class EddylineParser(SetOperationParser):
         return self._parse_disjunction()
 
     def _parse_at_time_zone(self, this: exp.Expr | None) -> exp.Expr | None:
+        at = self._curr
+        if this is None or not self._match_text_seq("AT", "TIME", "ZONE"):
+            return this
+        zone = self._parse_unary()
+        if zone is None:
+            raise self.fail(f"expected the name of a time zone, {self.here()}")
         if self._match_text_seq("AT", "TIME", "ZONE", advance=False):
-            self.refuse("AT TIME ZONE", "timestamps are instants in UTC; convert what you read")
-        return this
+            advice = "write to_utc_timestamp(ts, 'zone') for the instant of a local time"
+            self.refuse("AT TIME ZONE behind another", advice)
+        call = exp.Anonymous(this="from_utc_timestamp", expressions=[this, zone])
+        local = self.expression(call)
+        local.update_positions(at)
+        return local
 
     def _parse_disjunction(self) -> exp.Expr | None:
         return self._connected(exp.Or, TokenType.OR, self._parse_conjunction)
@@ -241,6 +254,18 @@ class EddylineParser(SetOperationParser):
         low = self._parse_bitwise()
         self._expect(TokenType.AND, "the AND of BETWEEN")
         return self.expression(exp.Between(this=this, low=low, high=self._parse_bitwise()))
+
+    def _parse_matches(self, this: exp.Expr | None, *, ignores_case: bool = False) -> exp.Expr:
+        """PostgreSQL's ``text ~ 'pattern'``, or ``~*`` without case."""
+        sign = self._prev
+        pattern = self._parse_bitwise()
+        if ignores_case:
+            if not isinstance(pattern, exp.Literal) or not pattern.is_string:
+                raise self.fail("~* takes a constant regular expression", sign)
+            pattern.set("this", f"(?i){pattern.this}")
+        matches = self.expression(exp.RegexpLike(this=this, expression=pattern))
+        matches.update_positions(sign)
+        return matches
 
     def _parse_case(self) -> exp.Case:
         operand = None

@@ -230,9 +230,3 @@ SqlError: line 1, column 8: '$.a.*' is no path from '.*' on; write it like '$.or
   SELECT symbol ->> '$.a.*' FROM trades
          ^
 ----------
-SELECT get_json_object(symbol, '$.a') FROM trades
-=>
-SqlError: line 1, column 8: there is no function get_json_object: write json_value(text, '$.field') or text ->> 'field'
-  SELECT get_json_object(symbol, '$.a') FROM trades
-         ^
-----------

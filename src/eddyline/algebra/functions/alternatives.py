@@ -34,7 +34,6 @@ _ELEMENTS: Final = (
 )
 _JSON: Final = "write json_value(text, '$.field') or text ->> 'field'"
 _BITS: Final = "there are no operators and functions on bits"
-_CODE: Final = "define it in Python: Engine.function or Session.function"
 
 #: Functions of the query's clock, and where they can be written.
 CLOCKS: Final = frozenset(("now", "current_timestamp", "mz_now"))
@@ -67,7 +66,7 @@ _ADVICE: Final[dict[str, str]] = {
     "map map_from_arrays map_from_entries": "maps come from the source",
     "regexp_extract_all string_to_array": "parts of a text are split(text, pattern)",
     "transform aggregate reduce exists forall array_max array_min array_sort": _ELEMENTS,
-    "get_json_object from_json to_json json_extract json_tuple": _JSON,
+    "from_json to_json json_extract json_tuple": _JSON,
     "json_extract_path_text parse_json variant_get": _JSON,
     "timediff age date_part_diff": (
         "write b - a for an INTERVAL, or timestampdiff(SECOND, a, b) for a number"
@@ -89,7 +88,6 @@ _ADVICE: Final[dict[str, str]] = {
         "rows are not numbered: add a column with a number in the source"
     ),
     "bit_count shiftleft shiftright getbit": _BITS,
-    "md5 sha sha1 sha2 hash xxhash64 crc32": _CODE,
 }
 
 #: What to write instead, by name; empty without advice.

@@ -12,7 +12,7 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions.coercion import cast, implicit, kind, literal
-from eddyline.algebra.functions.registry import FUNCTIONS, define, resolve, takes
+from eddyline.algebra.functions.registry import FUNCTIONS, TypingRule, define, resolve, takes
 from eddyline.algebra.functions.strings import constant
 from eddyline.errors import SqlError, did_you_mean
 from eddyline.types import TIMESTAMP, sql_type
@@ -54,6 +54,17 @@ _PART_NAMES: Final = {
 
 
 _ADD_DAYS: Final = takes("date_add", (_DATE, _BIGINT), _DATE)
+
+
+def of_day(rule: TypingRule) -> TypingRule:
+    """The rule of a function whose first argument is a date, or the day of a timestamp."""
+
+    def with_day(args: tuple[Expr, ...]) -> Expr | None:
+        if args and kind(args[0].type) == "timestamp":
+            args = (cast(args[0], _DATE), *args[1:])
+        return rule(args)
+
+    return with_day
 
 
 def _field(function: str, moment: Expr) -> Expr:
@@ -190,14 +201,14 @@ define(
     "add_months",
     "add_months(date, months)",
     "The date this number of months later; a day that the month does not have becomes its last.",
-    takes("add_months", (_DATE, _BIGINT), _DATE),
+    of_day(takes("add_months", (_DATE, _BIGINT), _DATE)),
 )
 define(
     _FAMILY,
     "last_day",
     "last_day(date)",
     "The last day of the month.",
-    takes("last_day", (_DATE,), _DATE),
+    of_day(takes("last_day", (_DATE,), _DATE)),
 )
 define(
     _FAMILY,
@@ -247,14 +258,15 @@ def _from_unixtime(args: tuple[Expr, ...]) -> Expr | None:
     "The date this number of days later; with a unit as timestampadd.",
 )
 def _date_add(args: tuple[Expr, ...]) -> Expr | None:
-    return timestampadd(args) if len(args) == 3 else _ADD_DAYS(args)
+    return timestampadd(args) if len(args) == 3 else of_day(_ADD_DAYS)(args)
 
 
 @define(_FAMILY, "date_sub", "date_sub(date, days)", "The date this number of days earlier.")
 def _date_sub(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) != 2:
         return None
-    day, count = implicit(args[0], _DATE), implicit(args[1], _BIGINT)
+    day = cast(args[0], _DATE) if kind(args[0].type) == "timestamp" else implicit(args[0], _DATE)
+    count = implicit(args[1], _BIGINT)
     if day is None or count is None:
         return None
     minus = Literal(_BIGINT, -count.value) if isinstance(count, Literal) and count.value else None

@@ -60,7 +60,7 @@ _TESTS: Final[dict[str, Callable[[Call], bool]]] = {
     "cast": lambda call: conversion.can_fail(call.args[0].type, call.type),
     "split_part": _argument_may_be(2, 0),
     **dict.fromkeys(("floor", "ceil", "to_timestamp", "to_date", "date_add"), _always),
-    **dict.fromkeys(("add_months", "last_day", "make_date"), _always),
+    **dict.fromkeys(("add_months", "last_day", "make_date", "make_timestamp"), _always),
     **dict.fromkeys(("timestamp_seconds", "timestamp_millis", "repeat"), _always),
     **dict.fromkeys(("element", "element_at"), _always),
     "try_element_at": _argument_may_be(1, 0),

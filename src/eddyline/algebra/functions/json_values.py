@@ -92,6 +92,17 @@ def _json_value(args: tuple[Expr, ...]) -> Expr | None:
 
 @define(
     _FAMILY,
+    "get_json_object",
+    "get_json_object(text, '$.path')",
+    "The value at a path as text, objects and arrays as they are written; NULL if there is none, "
+    "or if it is null.",
+)
+def _get_json_object(args: tuple[Expr, ...]) -> Expr | None:
+    return _at_path("->>", args)
+
+
+@define(
+    _FAMILY,
     "json_query",
     "json_query(text, '$.path')",
     "The object or array at a path, as JSON; NULL if there is none.",

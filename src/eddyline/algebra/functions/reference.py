@@ -35,7 +35,7 @@ FALSE, TRUE OR an error is TRUE, in either order; other functions fail where the
 
 - Floats do not overflow: they become infinite. Logarithms of numbers that are not positive are
   NULL. `/` on integers gives a DOUBLE. Floats lose their fraction as integers.
-- Text without a zone is UTC. Zones are `Z`, `UTC` or `+02:00`; names of zones are not read.
+- Text without a zone is UTC. Zones in texts are `Z`, `UTC` or `+02:00`; their names are not read.
 - A condition that is NULL counts as not true.
 - NaN equals itself and is larger than any number, in comparisons, joins, `IN`, `GROUP BY`,
   `DISTINCT`, `MIN` and `MAX`; -0.0 equals 0.0.

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions.coercion import cast, kind
-from eddyline.algebra.functions.registry import define
+from eddyline.algebra.functions.registry import define, resolve
 from eddyline.algebra.functions.strings import constant, with_constants
 from eddyline.errors import SqlError
 
@@ -79,6 +79,82 @@ def _rlike(args: tuple[Expr, ...]) -> Expr | None:
     if isinstance(call, Call):
         _check_regex(call.args[1])
     return call
+
+
+@define(
+    _FAMILY,
+    "similar_to",
+    "text SIMILAR TO pattern",
+    "Whether the whole text matches a pattern of the standard: % is any text, _ any character, and "
+    "| * + ? {n} () [] are as in regular expressions; a backslash makes the next character plain.",
+)
+def _similar_to(args: tuple[Expr, ...]) -> Expr | None:
+    call = with_constants("similar_to", args, (_STRING, _STRING), _BOOL, (1,))
+    if not isinstance(call, Call):
+        return call
+    text, pattern = call.args
+    standard = _regex_of_similar(constant("similar_to", pattern))
+    expression = Literal(_STRING, rf"\A(?s:{standard})\z")
+    _check_regex(expression)
+    return Call(_BOOL, "rlike", (text, expression))
+
+
+def _regex_of_similar(pattern: str) -> str:
+    """The regular expression of a pattern of SIMILAR TO, without its ends."""
+    wild = {"%": ".*", "_": ".", "^": r"\^", "$": r"\$", ".": r"\."}
+
+    def translate(match: re.Match[str]) -> str:
+        token = match[0]
+        if token[0] == "\\":
+            return re.escape(token[1:] or "\\")
+        return token if token[0] == "[" else wild.get(token, token)
+
+    return re.sub(r"\\.?|\[\^?\]?[^\]]*\]|.", translate, pattern, flags=re.DOTALL)
+
+
+@define(
+    _FAMILY,
+    "regexp_match",
+    "(regexp_match(text, pattern))[group]",
+    "A group, from 1, of the first match, the whole match without groups; NULL without a match.",
+)
+def _regexp_match(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 3:
+        raise SqlError(
+            "regexp_match gives a list of groups: write (regexp_match(text, pattern))[1]"
+        )
+    call = with_constants("regexp_match", args, (_STRING, _STRING, _BIGINT), _STRING, (1, 2))
+    if not isinstance(call, Call):
+        return call
+    text, pattern, group = call.args
+    _check_regex(pattern)
+    expression, number = (constant("regexp_match", a) for a in (pattern, group))
+    if number < 1:
+        raise SqlError("the groups of regexp_match are numbered from 1")
+    groups = sum(m[0][0] == "(" for m in _TOKENS.finditer(expression))
+    group = Literal(_BIGINT, 0 if number == 1 and not groups else number)
+    return _first_match(text, pattern, group)
+
+
+def _first_match(text: Expr, pattern: Expr, group: Expr) -> Expr:
+    """A group of the first match; NULL without one."""
+    matches = resolve("rlike", (text, pattern))
+    return resolve("case", (matches, resolve("regexp_extract", (text, pattern, group))))
+
+
+@define(
+    _FAMILY,
+    "regexp_substr",
+    "regexp_substr(text, pattern)",
+    "The first match of the regular expression; NULL without one.",
+)
+def _regexp_substr(args: tuple[Expr, ...]) -> Expr | None:
+    call = with_constants("regexp_substr", args, (_STRING, _STRING), _STRING, (1,))
+    if not isinstance(call, Call):
+        return call
+    text, pattern = call.args
+    _check_regex(pattern)
+    return _first_match(text, pattern, Literal(_BIGINT, 0))
 
 
 @define(

@@ -21,6 +21,7 @@ from eddyline.algebra.functions.fallibility import call_can_fail, can_fail
 from eddyline.algebra.functions.user_defined import UserCall
 from eddyline.physical.expressions.comparison import COMPARISON_KERNELS
 from eddyline.physical.expressions.dates import DATE_KERNELS
+from eddyline.physical.expressions.digests import DIGEST_KERNELS
 from eddyline.physical.expressions.evaluation import Columns, Evaluation, part_of
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
 from eddyline.physical.expressions.json_values import JSON_KERNELS
@@ -33,6 +34,7 @@ from eddyline.physical.expressions.numeric import NUMERIC_KERNELS
 from eddyline.physical.expressions.sort_keys import SORT_KEY_KERNELS
 from eddyline.physical.expressions.text import TEXT_KERNELS
 from eddyline.physical.expressions.user_defined import make_user_kernel
+from eddyline.physical.expressions.zones import ZONE_KERNELS
 from eddyline.runtime.batch import Part
 from eddyline.runtime.failures import Failure, report
 
@@ -47,6 +49,8 @@ KERNELS: dict[str, Maker] = {
     **NESTED_KERNELS,
     **SORT_KEY_KERNELS,
     **JSON_KERNELS,
+    **ZONE_KERNELS,
+    **DIGEST_KERNELS,
 }
 
 

@@ -17,6 +17,7 @@ from eddyline.physical.expressions.kernel import (
     Kernel,
     Maker,
     always,
+    argument_constant,
     as_arrays,
     null_where_not,
     values_of,
@@ -91,6 +92,51 @@ def _make_date(evaluation: Evaluation, *parts: Datum) -> pa.Array:
     return _dates(evaluation, first + day - 1, known, reason, good)
 
 
+def _make_timestamp(evaluation: Evaluation, *parts: Datum) -> pa.Array:
+    """Of year, month, day, hour, minute and microseconds; 60 seconds are the next minute."""
+    arrays = as_arrays(*parts)
+    year, month, day = (np.clip(values_of(a, 1), -_FAR, _FAR) for a in arrays[:3])
+    hour, minute, micros = (np.clip(values_of(a), -_FAR, _FAR) for a in arrays[3:])
+    months = (year - 1970) * 12 + np.clip(month, 1, 12) - 1
+    first = _first_day(months)
+    good = (month >= 1) & (month <= 12) & (day >= 1) & (day <= _first_day(months + 1) - first)
+    good &= (hour >= 0) & (hour < 24) & (minute >= 0) & (minute < 60)
+    good &= (micros >= 0) & (micros <= 60_000_000) & (np.abs(year) < 10_000)
+    total = (first + day - 1) * _DAY_US + (hour * 60 + minute) * 60_000_000 + micros
+    known = arrays[0].is_valid()
+    for array in arrays[1:]:
+        known = pc.and_(known, array.is_valid())
+    words = ("there is no timestamp of year ", ", month ", ", day ", ", hour ", ", minute ")
+    named = [part for pair in zip(words, arrays, strict=False) for part in pair]
+    made = pa.array(np.where(good, total, 0)).cast(pa.timestamp("us", "UTC"))
+    reason = (*named, " and microseconds ", arrays[5])
+    return _checked(evaluation, made, good, known, reason)
+
+
+def _make_months_between(call: Call) -> Kernel:
+    rounds = argument_constant(call, 2)
+
+    def kernel(end: Datum, start: Datum, _: Datum) -> pa.Array:
+        ends, starts = as_arrays(end, start)
+        (to, to_time), (since, since_time) = _days_and_time(ends), _days_and_time(starts)
+        (months, day), (before, since_day) = _month_of(to), _month_of(since)
+        last = _first_day(months + 1) - _first_day(months) - 1 == day
+        last &= _first_day(before + 1) - _first_day(before) - 1 == since_day
+        whole = (months - before).astype(np.float64)
+        seconds = (day - since_day) * 86_400 + to_time // 1_000_000 - since_time // 1_000_000
+        found = np.where(last | (day == since_day), whole, whole + seconds / (31 * 86_400.0))
+        if rounds:
+            found = _rounded(found)
+        return null_where_not(pc.and_(ends.is_valid(), starts.is_valid()), pa.array(found))
+
+    return kernel
+
+
+def _rounded(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """To 8 digits behind the point, halves away from 0, as ``java.lang.Math.round`` over them."""
+    return np.floor(numbers * 1e8 + 0.5) / 1e8
+
+
 def _dates(
     evaluation: Evaluation, days: _Ints, known: pa.Array, reason: tuple[Any, ...], good: Any = True
 ) -> pa.Array:
@@ -120,9 +166,13 @@ def _whole_months(end: Datum, start: Datum) -> pa.Array:
     return null_where_not(pc.and_(ends.is_valid(), starts.is_valid()), pa.array(whole))
 
 
-MONTH_KERNELS: Final[dict[str, Maker]] = {"whole_months": always(_whole_months)}
+MONTH_KERNELS: Final[dict[str, Maker]] = {
+    "whole_months": always(_whole_months),
+    "months_between": _make_months_between,
+}
 FALLIBLE_MONTHS: Final[dict[str, Maker]] = {
     "add_months": _make_add_months,
     "last_day": lambda call: _last_day,
     "make_date": lambda call: _make_date,
+    "make_timestamp": lambda call: _make_timestamp,
 }

@@ -59,6 +59,24 @@ def _by_numpy(function: Any, *numbers: Datum) -> pa.Array:
     return null_where_not(known, pa.array(function(*map(values_of, arrays)), pa.float64()))
 
 
+def _width_bucket(number: Datum, low: Datum, high: Datum, count: Datum) -> pa.Array:
+    """The part between the bounds, from 1; the bounds may be exchanged."""
+    arrays = as_arrays(number, low, high, count)
+    value, first, last = (values_of(a, math.nan) for a in arrays[:3])
+    parts = values_of(arrays[3])
+    known = np.isfinite(first) & np.isfinite(last) & ~np.isnan(value) & (first != last)
+    known &= (parts > 0) & (parts < np.iinfo(np.int64).max)
+    with np.errstate(all="ignore"):
+        place = np.abs(value - first)
+        inside = parts * place / np.abs(last - first)
+    before = np.where(first < last, value < first, value > first)
+    behind = np.where(first < last, value >= last, value <= last)
+    inner = known & ~before & ~behind
+    bucket = np.where(inner, inside, 0).astype(np.int64) + 1
+    bucket = np.where(before, 0, np.where(behind, parts + 1, bucket))
+    return pa.array(bucket, mask=~known)
+
+
 NUMERIC_KERNELS: Final[dict[str, Maker]] = {
     "+": always(pc.add),
     "-": always(pc.subtract),
@@ -91,6 +109,7 @@ NUMERIC_KERNELS: Final[dict[str, Maker]] = {
     "acos": always(pc.acos),
     "atan": always(pc.atan),
     "atan2": always(pc.atan2),
+    "width_bucket": always(_width_bucket),
     "degrees": always(lambda angle: pc.multiply(angle, 180 / math.pi)),
     "radians": always(lambda angle: pc.multiply(angle, math.pi / 180)),
 }

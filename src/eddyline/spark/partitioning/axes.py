@@ -28,6 +28,7 @@ from eddyline.algebra.plan import (
     FinalRows,
     GroupBy,
     Join,
+    MatchRecognize,
     Negation,
     PartialGroupBy,
     Plan,
@@ -234,6 +235,11 @@ class _Origins:
                 keys = [_over(k, below) for k in node.by]
                 self._want(keys[: len(node.partition)])
                 return [*keys, None, None, *(None for _ in node.aggregates)]
+            case MatchRecognize():
+                below = self._outputs(node.input)
+                keys = [_over(c, below) for c in node.partition]
+                self._want(keys)
+                return [*(below if node.all_rows else keys), *(None for _ in node.values)]
             case Distinct():
                 below = self._outputs(node.input)
                 self._want(below)

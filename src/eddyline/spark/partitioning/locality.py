@@ -51,6 +51,7 @@ from eddyline.algebra.plan import (
     FinalRows,
     GroupBy,
     Join,
+    MatchRecognize,
     Negation,
     PartialGroupBy,
     Plan,
@@ -138,7 +139,7 @@ def _table_alone(plan: Plan) -> str | None:
             return tables[0] if all(tables) else None
         case Negation() | SemiJoin() | AntiJoin():
             return _table_alone(node.left)
-        case Unnest() | Windowed() | FinalRows() | SessionGroups():
+        case Unnest() | Windowed() | FinalRows() | SessionGroups() | MatchRecognize():
             return _table_alone(node.input)
         case Union():
             return next(filter(None, map(_table_alone, node.parts)), None)
@@ -170,6 +171,8 @@ def _held(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
             return _grouped(node, _with_streams(node.input, axis))
         case SessionGroups():
             return _in_sessions(node, _with_streams(node.input, axis))
+        case MatchRecognize():
+            return _matched_rows(node, _with_streams(node.input, axis))
         case Distinct():
             held, columns = _with_streams(node.input, axis), _columns(node)
             return _by_keys(held, columns, columns, f"DISTINCT of {_list(node)}")
@@ -327,6 +330,18 @@ def _in_sessions(node: SessionGroups, held: Held) -> Held:
         raise NotLocal("SESSION without PARTITION BY is of all rows")
     what = f"SESSION BY {', '.join(map(str, node.partition))}"
     return _by_keys(held, node.partition, _columns(node), what)
+
+
+def _matched_rows(node: MatchRecognize, held: Held) -> Held:
+    """All rows of a partition must be together, and in their order."""
+    for expr in filter(None, node.conditions):
+        _require_at_one_coordinate(expr, held)
+    if not node.partition and not isinstance(held, Everywhere):
+        raise NotLocal("MATCH_RECOGNIZE without PARTITION BY is over all rows")
+    columns = _columns(node)
+    own = [columns[c.index] for c in node.partition] if node.all_rows else columns
+    what = f"PARTITION BY {', '.join(map(str, node.partition))}"
+    return _by_keys(held, node.partition, own, what)
 
 
 def _by_keys(held: Held, keys: Sequence[Expr], columns: Sequence[Expr], what: str) -> Held:

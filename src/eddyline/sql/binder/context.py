@@ -144,11 +144,12 @@ class Context:
 
 @dataclass(frozen=True)
 class OpenStream:
-    """A stream without a window, and its position."""
+    """A stream without a window, and its position; ``matched``: below MATCH_RECOGNIZE."""
 
     name: str
     node: exp.Expr
     context: Context
+    matched: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,9 +165,21 @@ class BoundPlan:
         return changes(self.plan)
 
 
+def no_window_on_matches(stream: OpenStream, what: str) -> SqlError:
+    """The error for what cannot read the matches in a stream."""
+    return stream.context.error(
+        stream.node,
+        f"{what} of matches, which never leave, needs a window on them, as in FROM "
+        "TUMBLE((SELECT ... MATCH_RECOGNIZE (...)), DESCRIPTOR(_ts), INTERVAL 1 HOUR)",
+        UnsupportedError,
+    )
+
+
 def require_windows(streams: Iterable[OpenStream], what: str) -> None:
     """Raise an error for the first stream without a window below a stateful operator."""
     for stream in streams:
+        if stream.matched:
+            raise no_window_on_matches(stream, what)
         raise stream.context.error(
             stream.node,
             f"{what} needs a window on stream '{stream.name}'; "

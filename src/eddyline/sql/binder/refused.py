@@ -32,7 +32,6 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Struct: ("STRUCT(...)", "write named_struct('name', value, ...)"),
     exp.Map: ("MAP", "maps come from the source"),
     exp.Lambda: ("->", "there are no functions over the elements of lists"),
-    exp.SimilarTo: ("SIMILAR TO", "write RLIKE and a regular expression"),
     exp.BitwiseXor: ("^", _BITS),
     exp.BitwiseAnd: ("&", _BITS),
     exp.BitwiseOr: ("|", _BITS),

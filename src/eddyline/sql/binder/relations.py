@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from eddyline.algebra.catalog import StreamDef
-from eddyline.algebra.plan import StreamScan, TableScan
+from eddyline.algebra.expressions import ColumnRef
+from eddyline.algebra.plan import Plan, Project, StreamScan, TableScan
 from eddyline.algebra.windows import PartitionRows, Range, Rows, Unbounded, Window
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.clauses import with_own_window
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream
+from eddyline.sql.binder.match_recognize import bind_matches
 from eddyline.sql.binder.output import unique_names
 from eddyline.sql.binder.time_windows import windowed_item, windowed_stream
 from eddyline.sql.statements import Select
@@ -36,6 +38,18 @@ class Item:
 
 def bind_relation(node: exp.Expr, context: Context, bind_query: BindQuery) -> Item:
     """Bind a FROM item, without the joins behind it."""
+    match = node.args.get("match")
+    if match is None:
+        return _item(node, context, bind_query)
+    item = _item(node, replace(context, window=None), bind_query)
+    bound = bind_matches(replace(item.bound, plan=named(item)), item.name, match, context)
+    alias = match.args.get("alias")
+    columns = alias.args.get("columns") if alias is not None else None
+    fields = renamed(bound.plan.schema, columns, context) if columns else bound.plan.schema
+    return Item(node, match.alias, fields, bound)
+
+
+def _item(node: exp.Expr, context: Context, bind_query: BindQuery) -> Item:
     if node.args.get("windowed") is not None:
         outside = replace(context, window=None)  # a trailing WINDOW is not for what has a window
         bound = windowed_item(node, outside, lambda inner: _bound(node, inner, bind_query))
@@ -50,14 +64,23 @@ def bind_relation(node: exp.Expr, context: Context, bind_query: BindQuery) -> It
 
 def _bound(node: exp.Expr, context: Context, bind_query: BindQuery) -> BoundPlan:
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-        context.require_only(node, "this", "alias", "window", "windowed", "joins")
+        context.require_only(node, "this", "alias", "window", "windowed", "joins", "match")
         return _named(node, context, bind_query)
     if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
-        context.require_only(node, "this", "alias", "window", "windowed", "joins")
+        context.require_only(node, "this", "alias", "window", "windowed", "joins", "match")
         return with_own_window(node, context, lambda inner: bind_query(node.this, inner))
     raise context.error(
         node, "this is not supported in FROM: name a stream or table", UnsupportedError
     )
+
+
+def named(item: Item) -> Plan:
+    """The plan of an item, whose columns have the names of its alias."""
+    plan = item.bound.plan
+    if item.fields == plan.schema:
+        return plan
+    columns = tuple(ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema))
+    return Project(plan, columns, tuple(f.name for f in item.fields))
 
 
 def renamed(schema: Schema, columns: list[exp.Expr], context: Context) -> Schema:

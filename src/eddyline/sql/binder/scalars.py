@@ -46,6 +46,7 @@ _BINARY: Final[dict[type[exp.Expr], str]] = {
     exp.Like: "like",
     exp.ILike: "ilike",
     exp.RegexpLike: "rlike",
+    exp.SimilarTo: "similar_to",
 }
 
 
@@ -151,6 +152,11 @@ class Scalars:
     def _element(self, node: exp.Expr) -> Expr:
         if len(node.expressions) != 1:
             raise self._context.error(node, "write one position or key in [...]")
+        matched = node.this.unnest()
+        if isinstance(matched, exp.Anonymous) and matched.name.lower() == "regexp_match":
+            return functions.resolve(
+                "regexp_match", self._all([*matched.expressions, *node.expressions])
+            )
         return functions.resolve("element", self._all([node.this, *node.expressions]))
 
     def _json(self, node: exp.Expr) -> Expr:

@@ -14,6 +14,7 @@ from eddyline.algebra.plan import (
     Filter,
     GroupBy,
     Join,
+    MatchRecognize,
     Plan,
     Product,
     Project,
@@ -101,6 +102,8 @@ def _columns(plan: Plan, inputs: list[PlanSize], own: list[int]) -> tuple[int, .
         return (*inputs[0].columns, 1, 1)
     if isinstance(plan, SessionGroups):
         return (*own[: len(plan.by)], *(1 for _ in plan.schema[len(plan.by) :]))
+    if isinstance(plan, MatchRecognize):  # values are kept as they are computed
+        return (1,) * len(plan.schema)
     return inputs[0].columns if inputs else (1,) * len(plan.schema)
 
 

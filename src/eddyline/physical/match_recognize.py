@@ -1,0 +1,125 @@
+"""What MATCH_RECOGNIZE computes, compiled."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from eddyline.algebra.expressions import Expr, columns_of, conjunction, conjuncts
+from eddyline.algebra.nodes.match_recognize import (
+    MatchedAggregate,
+    MatchRecognize,
+    Navigation,
+    OfMatch,
+)
+from eddyline.algebra.row_patterns import Skip
+from eddyline.algebra.run_conditions import kind_of, reads_match
+from eddyline.kernels import row_patterns as kernels
+from eddyline.kernels.row_patterns import SPLIT, Program
+from eddyline.physical.expressions import compile_expr, compile_predicate
+from eddyline.physical.match_programs import beginnings, program
+from eddyline.physical.run_programs import run_programs
+from eddyline.runtime import aggregates as runtime
+from eddyline.runtime.match_values import AggregateValue, RowValue, Value
+from eddyline.runtime.operators.match_recognize import Matching, RunValue
+from eddyline.runtime.stores.match_lists import RunConditions
+
+#: An attempt that reads rows matched before, and so tries each way to match, ends after so many.
+_MOST_STEPS: Final = 10_000_000
+_SKIPS: Final = {
+    "past last": kernels.PAST_LAST,
+    "next": kernels.TO_NEXT,
+    "first": kernels.TO_FIRST,
+    "last": kernels.TO_LAST,
+}
+
+
+def matching(plan: MatchRecognize) -> Matching:
+    """The parts of a node, compiled."""
+    alone, of_run = zip(*map(_divided, plan.conditions), strict=True)
+    runs = run_programs(of_run)
+    conditions = RunConditions(
+        runs.trackers,
+        runs.steps,
+        runs.starts,
+        runs.constants,
+        len(runs.values),
+        runs.registers,
+    )
+    return Matching(
+        partition=tuple(c.index for c in plan.partition),
+        names=tuple(f.name for f in plan.input.schema),
+        types=tuple(f.type for f in plan.extended),
+        shifted=plan.shifted,
+        variables=plan.variables,
+        predicates=tuple(None if p is None else compile_predicate(p) for p in alone),
+        program=_program(plan, reads_run=len(runs.trackers) > 0),
+        conditions=conditions,
+        run_values=tuple(RunValue(compile_expr(e), kind_of(e.type) or "int") for e in runs.values),
+        texts=tuple(runs.texts.items()),
+        values=tuple(map(_value, plan.values)),
+        all_rows=plan.all_rows,
+        kept=_kept(plan),
+    )
+
+
+def _divided(condition: Expr | None) -> tuple[Expr | None, Expr | None]:
+    """The terms that read a row alone, and those that read rows matched before it."""
+    terms = conjuncts(condition)
+    alone = conjunction(tuple(t for t in terms if not reads_match(t)))
+    return alone, conjunction(tuple(t for t in terms if reads_match(t)))
+
+
+def _program(plan: MatchRecognize, *, reads_run: bool) -> Program:
+    pattern = plan.pattern_of_rows
+    code = np.zeros((0, 4), np.int64)
+    splits, rows = 0, []
+    for instruction in program(pattern):
+        rows.append((*instruction, splits if instruction.code == SPLIT else 0))
+        splits += instruction.code == SPLIT
+    code = np.array(rows, np.int64)
+    within = kernels.NO_LIMIT if plan.within_us is None else plan.within_us + 1
+    skip: Skip = plan.skip
+    return Program(
+        code,
+        beginnings(pattern),
+        within,
+        _SKIPS[skip.to],
+        skip.variables,
+        0 if reads_run else -(-splits // 64),
+        _MOST_STEPS if reads_run else kernels.NO_LIMIT,
+    )
+
+
+def _value(value: OfMatch) -> Value:
+    if isinstance(value, MatchedAggregate):
+        argument = value.aggregate.value
+        evaluate = None if argument is None else compile_expr(argument)
+        make = partial(_new, value)
+        return AggregateValue(value.variables, value.final, evaluate, make, str(value))
+    from_end = value.end == "last"
+    return RowValue(
+        value.variables, from_end, value.offset, value.final, compile_expr(value.argument)
+    )
+
+
+def _new(value: MatchedAggregate) -> runtime.Aggregate:
+    aggregate, argument = value.aggregate, value.aggregate.value
+    type_ = None if argument is None else argument.type
+    wanted = runtime.Wanted(type_, aggregate.type, aggregate.distinct, aggregate.parameters)
+    return runtime.make_aggregate(aggregate.function, wanted)
+
+
+def _kept(plan: MatchRecognize) -> tuple[int, ...]:
+    """The columns of extended rows that the output reads."""
+    read = {c.index for c in plan.partition}
+    if plan.all_rows:
+        read |= set(range(len(plan.input.schema)))
+    for value in plan.values:
+        if isinstance(value, Navigation):
+            read |= columns_of(value.argument)
+        elif value.aggregate.value is not None:
+            read |= columns_of(value.aggregate.value)
+    return tuple(sorted(read - {plan.classifier}))

@@ -1,0 +1,221 @@
+"""Rows that may be part of a match, by partition, with the attempts to match them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eddyline.kernels import row_patterns as kernels
+from eddyline.kernels.row_patterns import Lists, Program
+from eddyline.kernels.run_conditions import DEPTH, Conditions
+from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.expiry import PartitionedStore
+from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
+
+#: Partitions of the calendar in the time of a pattern.
+_PARTITIONS = 16
+#: A partition without rows.
+_EMPTY = {kernels.START: kernels.NONE, kernels.TAIL: kernels.NONE}
+_EMPTY |= {kernels.CURRENT: kernels.NONE, kernels.TOP: kernels.NONE}
+
+
+@dataclass(frozen=True)
+class RowsOfChunk:
+    """Rows in their order; arrays as of ``kernels.feed``."""
+
+    partition: Array
+    ts: Array
+    seq: Array
+    bits: Array
+    nulls: Array
+    values: Array
+
+
+@dataclass(frozen=True)
+class RunConditions:
+    """What conditions read of earlier rows of a match; arrays as of ``Conditions``.
+
+    Attributes:
+        values: number of values per row. registers: number of registers.
+    """
+
+    trackers: Array
+    steps: Array
+    starts: Array
+    constants: Array
+    values: int
+    registers: int
+
+    def arrays(self) -> Conditions:
+        """With room to compute in."""
+        room = np.zeros(DEPTH, np.int64), np.zeros(DEPTH, np.bool_)
+        scratch = np.zeros(self.registers, np.int64)
+        return Conditions(self.trackers, self.steps, self.starts, self.constants, *room, scratch)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a chunk has brought.
+
+    Attributes:
+        heads: int64[m, 6], matches by instant. items: int64[k, 2], their rows.
+        taken, freed: numbers of rows that have been put into lists, and that have left them.
+    """
+
+    heads: Array
+    items: Array
+    taken: Array
+    freed: Array
+
+
+class MatchLists:
+    """The lists of all partitions.
+
+    Args:
+        program: the pattern. conditions: on earlier rows of a match.
+    """
+
+    def __init__(self, program: Program, conditions: RunConditions) -> None:
+        self._program = program
+        self._conditions = conditions.arrays()
+        self._rows = SlotArray(np.int64, (kernels.SEEN + program.words + conditions.values,))
+        empty = [_EMPTY.get(i, 0) for i in range(kernels.REGISTERS + conditions.registers)]
+        self._partitions = SlotArray(np.int64, (len(empty),), empty)
+        self._choices = np.zeros((64, kernels.C_REGISTERS + conditions.registers), np.int64)
+        self._numbers = FreeNumbers()
+        self._counters = np.zeros(kernels.COUNTERS, np.int64)
+        self._counters[kernels.FREE] = kernels.NONE
+        self._is_limited = program.within < kernels.NO_LIMIT
+        width = max(program.within // _PARTITIONS, 1)
+        self._calendar = PartitionedStore([np.int64] * 2, width)
+        self._fed = 0
+
+    def __len__(self) -> int:
+        """How many rows are in lists."""
+        return len(self._numbers)
+
+    @property
+    def rows(self) -> Array:
+        """int64 by row, see ``kernels``."""
+        return self._rows.array
+
+    def idle(self, partitions: Array) -> Array:
+        """Of partitions those without rows."""
+        idle: Array = partitions[self._partitions.array[partitions, kernels.START] < 0]
+        return idle
+
+    def go_on(self, chunk: RowsOfChunk, partitions: int, clock: int) -> Found:
+        """Match the rows of a chunk, and let time pass.
+
+        Args:
+            partitions: their numbers are below this.
+        """
+        count = chunk.ts.size
+        self._partitions.grow(partitions)
+        numbers = self._numbers
+        self._rows.grow(numbers.end + max(count - numbers.count, 0))
+        lists = self._lists(count)
+        lists = kernels.feed(
+            chunk.partition,
+            chunk.ts,
+            chunk.seq,
+            chunk.bits,
+            chunk.nulls,
+            chunk.values,
+            self._fed,
+            self._program,
+            self._conditions,
+            lists,
+        )
+        self._fed += count
+        if self._is_limited:
+            lists = self._let_pass(clock, chunk.partition, lists)
+        return self._found(lists)
+
+    def _lists(self, count: int) -> Lists:
+        c, numbers = self._counters, self._numbers
+        c[[kernels.HEADS, kernels.ITEMS, kernels.FREED, kernels.TAKEN]] = 0
+        c[kernels.FREE_ROWS], c[kernels.END_ROWS] = numbers.count, numbers.end
+        return Lists(
+            self._rows.array,
+            self._partitions.array,
+            self._choices,
+            np.empty((16, 6), np.int64),
+            np.empty((64, 2), np.int64),
+            np.empty(len(numbers) + count, np.int64),
+            np.empty(count, np.int64),
+            numbers.stack,
+            c,
+        )
+
+    def _let_pass(self, clock: int, partition: Array, lists: Lists) -> Lists:
+        """Decide what is due, and put new attempts into the calendar."""
+        _, due = self._calendar.pop(clock)
+        partitions = self._partitions.array
+        partitions[due, kernels.WAITS] = 0
+        lists = kernels.close(due, clock, self._program, self._conditions, lists)
+        new = self._begun(np.concatenate((partition, due)))
+        lists = kernels.close(new, clock, self._program, self._conditions, lists)
+        new = self._begun(new)
+        partitions[new, kernels.WAITS] = 1
+        start = partitions[new, kernels.START]
+        end = self._rows.array[start, kernels.TS] + self._program.within
+        self._calendar.push([end, new])
+        return lists
+
+    def _begun(self, partitions: Array) -> Array:
+        """Those with an attempt that is not in the calendar."""
+        state = self._partitions.array
+        begun = (state[partitions, kernels.LIVE] != 0) & (state[partitions, kernels.WAITS] == 0)
+        return np.unique(partitions[begun])
+
+    def _found(self, lists: Lists) -> Found:
+        c, numbers = self._counters, self._numbers
+        self._choices = lists.choices
+        numbers.count, numbers.end = int(c[kernels.FREE_ROWS]), int(c[kernels.END_ROWS])
+        heads = lists.heads[: c[kernels.HEADS]]
+        by = (heads[:, kernels.H_NUMBER], heads[:, kernels.H_SEQ], heads[:, kernels.H_TS])
+        return Found(
+            heads[np.lexsort(by)],
+            lists.items[: c[kernels.ITEMS]],
+            lists.taken[: c[kernels.TAKEN]],
+            lists.freed[: c[kernels.FREED]],
+        )
+
+    def release(self, freed: Array) -> None:
+        """Let the numbers of rows that have left the lists be used again."""
+        self._numbers.release(freed)
+
+    def state(self) -> State:
+        """Saved as plain arrays, between two chunks."""
+        counters = np.concatenate(([self._fed], self._counters))
+        return {
+            "rows": self._rows.array[: self._numbers.end],
+            "partitions": self._partitions.held(),
+            "choices": self._choices[: self._counters[kernels.CHOICES]],
+            "numbers": self._numbers.state(),
+            "counters": counters,
+            "calendar": self._calendar.state(),
+        }
+
+    def restore(self, state: State) -> None:
+        """Take over what ``state`` returned."""
+        self._rows.restore(array(state, "rows"))
+        self._partitions.restore(array(state, "partitions"))
+        choices = array(state, "choices")
+        self._choices = np.concatenate((choices, np.zeros_like(self._choices[:64])))
+        self._numbers.restore(nested(state, "numbers"))
+        self._fed, *counters = (int(n) for n in array(state, "counters"))
+        self._counters = np.array(counters, np.int64)
+        self._calendar.restore(nested(state, "calendar"))
+
+
+def as_bits(flags: Sequence[Array | None], count: int) -> Array:
+    """int64[n] with a bit per flag, bool[n]; None: set for all."""
+    bits = np.zeros(count, np.int64)
+    for i, flag in enumerate(flags):
+        bits |= np.int64(1) << i if flag is None else flag.astype(np.int64) << i
+    return bits
