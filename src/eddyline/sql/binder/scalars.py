@@ -19,7 +19,7 @@ from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.grouping_sets import GroupingCall
 from eddyline.sql.binder.intervals import interval_literal, interval_of, shifted
 from eddyline.sql.binder.literals import constant
-from eddyline.sql.binder.refused import IN_WHERE, refusal_of
+from eddyline.sql.binder.refused import refusal_of
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.datatypes import arrow_type
@@ -251,11 +251,21 @@ class Scalars:
 
     def _in(self, node: exp.Expr) -> Expr:
         if node.args.get("query"):
-            raise self._context.error(
-                node, f"IN (SELECT ...) here is not supported: {IN_WHERE}", UnsupportedError
-            )
+            return self._sub_query(node)
         self._context.require_only(node, "this", "expressions")
         return functions.resolve("in", self._all([node.this, *node.expressions]))
+
+    def _sub_query(self, node: exp.Expr) -> Expr:
+        binder = self._context.sub_queries
+        if binder is None or self._clause not in _WITH_SUB_QUERIES:
+            where = self._clause or "this expression"
+            message = f"a sub-query in {where} is not supported: compute it in a query in FROM"
+            raise self._context.error(node, message, UnsupportedError)
+        needle = self.bind(node.this) if isinstance(node, exp.In) else None
+        value: Expr = binder(node, needle, self._scope, self._context)
+        for index in columns_of(value):
+            self.origins.setdefault(index, node)
+        return value
 
     def _case(self, node: exp.Expr) -> Expr:
         self._context.require_only(node, "this", "ifs", "default")
@@ -380,9 +390,13 @@ def is_aggregate(node: exp.Expr, catalog: Catalog) -> bool:
 
 
 def has_aggregate(node: exp.Expr, catalog: Catalog) -> bool:
-    """Whether an expression contains an aggregate."""
-    return any(is_aggregate(n, catalog) for n in node.walk())
+    """Whether an expression contains an aggregate outside of its sub-queries."""
+    own = node.walk(prune=lambda n: isinstance(n, exp.Query))
+    return any(is_aggregate(n, catalog) for n in own)
 
+
+#: Where expressions can have sub-queries; None: the select list and HAVING.
+_WITH_SUB_QUERIES: Final = (None, "WHERE", "ON")
 
 _Handler = Callable[[Scalars, Any], Expr]
 
@@ -411,6 +425,8 @@ _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.IgnoreNulls: Scalars._clauses_of_aggregate,
     exp.RespectNulls: Scalars._clauses_of_aggregate,
     exp.Dot: Scalars._field,
+    exp.Subquery: Scalars._sub_query,
+    exp.Exists: Scalars._sub_query,
     exp.Bracket: Scalars._element,
     exp.Array: lambda self, node: functions.resolve("array", self._all(node.expressions)),
     exp.JSONExtract: Scalars._json,
