@@ -151,7 +151,7 @@ class Engine:
         returns: str,
         kind: FunctionKind = "arrow",
     ) -> None:
-        """Define a scalar function of SQL in Python, for later statements.
+        """Define a function of SQL in Python, for later statements.
 
         It must compute each row from its arguments alone, and always the same value: the division
         into calls depends on the arrival of rows, and a restart computes results again. A row for
@@ -163,7 +163,8 @@ class Engine:
             evaluate: called with positional arguments. ``arrow``: Arrow arrays, returns an Arrow or
                 NumPy array of the same length. ``pandas``: Series of nullable types, returns a
                 Series (NaN in plain floats is NULL). ``python``: the values of one row, returns a
-                value; rows with a NULL argument give NULL without a call.
+                value; rows with a NULL argument give NULL without a call. ``aggregate``: a class,
+                see docs/queries.md, CREATE FUNCTION.
             args, returns: SQL types of the arguments and of the result.
             kind: form of the call, see ``evaluate``.
 

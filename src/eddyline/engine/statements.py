@@ -6,10 +6,13 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from eddyline.algebra.catalog import Emit
+from eddyline.algebra.functions import SqlFunction
 from eddyline.algebra.parts import in_parts
 from eddyline.algebra.reads import streams_read, tables_read
+from eddyline.engine.created_functions import created_function
 from eddyline.engine.declared_statistics import DeclaredStatistics
 from eddyline.engine.explain import computed_values, waits_for_rows
+from eddyline.engine.functions import add_function
 from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query, QuerySpec
@@ -63,6 +66,11 @@ class Statements:
                 check_view(select, self._parts.catalog)
                 self._parts.catalog.create_view(name, select)
                 self._parts.definitions.add("view", name, statement.sql, select)
+            case st.CreateFunction(name=name):
+                function = created_function(statement, self._parts.catalog)
+                add_function(self._parts.catalog, function)
+                if isinstance(function, SqlFunction):  # code is not saved
+                    self._parts.definitions.add("function", name, statement.sql)
             case st.CreateQuery():
                 return self.add_query(statement.name, statement, statement.emit, statement.options)
             case st.SelectStatement():

@@ -16,12 +16,12 @@ from eddyline.errors import SqlError, did_you_mean
 from eddyline.sql.computed_columns import ComputedSyntax, with_computed
 from eddyline.sql.definitions import (
     ColumnClauses,
-    DefinitionParser,
     option_offsets,
     option_values,
     type_choices,
 )
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
+from eddyline.sql.function_syntax import FunctionParser
 from eddyline.sql.nesting import check_depth, check_nesting
 from eddyline.sql.numbers import shortened
 from eddyline.sql.size_options import SizedInput, take_sizes
@@ -51,6 +51,7 @@ from eddyline.sql.unclosed import unclosed_error
 _KINDS: Final[tuple[ObjectKind, ...]] = ("stream", "table", "view", "query")
 _STATEMENTS: Final = (
     *(f"{verb} {kind.upper()}" for verb in ("CREATE", "DROP") for kind in _KINDS),
+    "CREATE FUNCTION",
     "ALTER STREAM",
     "ALTER QUERY",
     "SET",
@@ -69,7 +70,7 @@ _OTHER_STATEMENTS: Final = {
 }
 _OTHER_KINDS: Final = {
     "MATERIALIZED": "a query keeps its answer up to date: write CREATE QUERY",
-    "FUNCTION": "functions are written in Python: Engine.function and Session.function",
+    "FUNCTION": "functions stay: queries may call them",
     "SOURCE": "write CREATE STREAM, or CREATE TABLE",
     "SINK": "sinks are options of a query: CREATE QUERY name AS SELECT ... WITH (sink = ...)",
     "SCHEMA": "there are no databases and schemas",
@@ -108,7 +109,7 @@ def _parsed(sql: str) -> list[Statement]:
     return with_stack(lambda: StatementParser(dialect=_DIALECT).statements(sql))
 
 
-class StatementParser(DefinitionParser):
+class StatementParser(FunctionParser):
     """The statements around the SELECT language."""
 
     def statements(self, sql: str) -> list[Statement]:
@@ -179,6 +180,10 @@ class StatementParser(DefinitionParser):
                 self.refuse(f"CREATE {' '.join(words)}", "DROP it first and CREATE it again")
         if self._match_text_seq("PARTIAL", "QUERY"):
             return lambda: self._create_query(in_parts=True)
+        if self._match_text_seq("AGGREGATE", "FUNCTION", advance=False) or self._match_text_seq(
+            "FUNCTION", advance=False
+        ):
+            return self._create_function
         return {
             "stream": self._create_stream,
             "table": self._create_table,

@@ -13,8 +13,8 @@ def group_key(sql: str, views: Mapping[str, str] | None = None) -> tuple[int, ..
     """Ordinals, in the select list, of the columns that identify the groups of a query.
 
     A query replaces rows if it is a GROUP BY, or a projection or filter (without EXISTS and IN) of
-    one in a sub-query or view, with the group's columns. ``()``: the one group of an aggregate
-    without GROUP BY; None: the query does not replace rows.
+    one in a sub-query or view, with the group's columns, and has no sub-queries above groups.
+    ``()``: the one group of an aggregate without GROUP BY; None: the query does not replace rows.
 
     >>> group_key("SELECT SUM(x), k FROM a [RANGE 1 SECOND] GROUP BY k")
     (1,)
@@ -25,6 +25,9 @@ def group_key(sql: str, views: Mapping[str, str] | None = None) -> tuple[int, ..
 def _key(query: exp.Expr, views: Mapping[str, str]) -> tuple[int, ...] | None:
     if not isinstance(query, exp.Select) or query.args.get("distinct"):
         return None
+    having = query.args.get("having")
+    if any(e.find(exp.Query) for e in (*query.expressions, *([having] if having else []))):
+        return None  # groups are joined with sub-queries
     group = query.args.get("group")
     if group is not None:
         return _positions(query, group.expressions)

@@ -5,18 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-import pyarrow as pa
 import pytest
 
 from eddyline.spark.partitioning.frequent_keys import SplitLimits
-from eddyline.types import TIMESTAMP
 from sharded import EAGER, Sharded
+from two_streams import DDL, SECOND, batch
 
-SECOND = 1_000_000
-DDL = """
-CREATE STREAM a (ts TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY ts LATENESS 2 SECONDS;
-CREATE STREAM b (ts TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY ts LATENESS 2 SECONDS;
-"""
 #: With the labels of the layout's axes.
 QUERIES = {
     "sessions": (
@@ -70,19 +64,6 @@ QUERIES = {
         ["a.k"],
     ),
 }
-
-
-def batch(random: Random, start: int) -> dict[str, pa.Table]:
-    found = {}
-    for name in random.choice(["a", "ab", "ba"]):
-        times = sorted(start + random.choice([0, 1, 1, 2, 3]) for _ in range(random.randint(1, 9)))
-        columns = {
-            "ts": pa.array([t * SECOND for t in times], pa.int64()).cast(TIMESTAMP),
-            "k": pa.array(random.choices([None, 1, 2, 3, 4], k=len(times)), pa.int64()),
-            "x": pa.array(random.choices([None, 0, 1, 2, 3], k=len(times)), pa.int64()),
-        }
-        found[name] = pa.table(columns)
-    return found
 
 
 @pytest.mark.parametrize("name", QUERIES)

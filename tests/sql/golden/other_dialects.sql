@@ -314,21 +314,21 @@ UnsupportedError: line 1, column 41: ANY is not supported: use IN or EXISTS
 ----------
 SELECT qty FROM trades WHERE qty > (SELECT avg(qty) FROM orders)
 =>
-UnsupportedError: line 1, column 37: a sub-query in an expression is not supported: join it in FROM
+SqlError: line 1, column 58: an aggregate needs a window on stream 'orders'; write orders [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT qty FROM trades WHERE qty > (SELECT avg(qty) FROM orders)
-                                      ^
+                                                           ^
 ----------
 SELECT (SELECT max(qty) FROM orders) FROM trades
 =>
-UnsupportedError: line 1, column 9: a sub-query in an expression is not supported: join it in FROM
+SqlError: line 1, column 30: an aggregate needs a window on stream 'orders'; write orders [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT (SELECT max(qty) FROM orders) FROM trades
-          ^
+                               ^
 ----------
 SELECT qty FROM trades WHERE qty NOT IN (SELECT qty FROM orders)
 =>
-UnsupportedError: line 1, column 30: NOT IN (SELECT ...) is not supported: one NULL in the sub-query makes it never true; write NOT EXISTS (SELECT ... WHERE y = x)
+SqlError: line 1, column 17: IN needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT qty FROM trades WHERE qty NOT IN (SELECT qty FROM orders)
-                               ^
+                  ^
 ----------
 SELECT * FROM trades NATURAL JOIN orders
 =>
@@ -539,12 +539,6 @@ CREATE STREAM z (ts TIMESTAMP, qty INT) TIMESTAMP BY ts LATENESS 5
 SqlError: line 1, column 66: 5 has no time unit; write for example 5 SECONDS
   CREATE STREAM z (ts TIMESTAMP, qty INT) TIMESTAMP BY ts LATENESS 5
                                                                    ^
-----------
-CREATE FUNCTION f(qty INT) RETURNS INT AS 'qty'
-=>
-SqlError: line 1, column 8: CREATE what? functions are written in Python: Engine.function and Session.function
-  CREATE FUNCTION f(qty INT) RETURNS INT AS 'qty'
-         ^
 ----------
 SHOW TABLES
 =>

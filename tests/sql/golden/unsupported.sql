@@ -1,6 +1,6 @@
 SELECT price > (SELECT 1 FROM quotes) FROM trades
 =>
-UnsupportedError: line 1, column 17: a sub-query in an expression is not supported: join it in FROM
+UnsupportedError: line 1, column 17: a sub-query in an expression must have one row, and this one may have several: write an aggregate, as in (SELECT MAX(x) FROM ...), or join it in FROM
   SELECT price > (SELECT 1 FROM quotes) FROM trades
                   ^
 ----------

@@ -24,6 +24,7 @@ from eddyline.sql.binder.live_tables import check_outer_join, check_tables, is_n
 from eddyline.sql.binder.relations import BindQuery, Item, bind_relation
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
+from eddyline.sql.binder.sub_query_joins import Reading, has_sub_query, refuse_sub_queries
 from eddyline.sql.binder.unnesting import bind_list, new_columns, unnested
 from eddyline.sql.unnest_syntax import Unnesting
 
@@ -73,7 +74,13 @@ class FromClause:
             self.items, self.parts = derived.items, derived.parts
             self.conditions = derived.conditions
         product = self.parts[0] if len(self.parts) == 1 else Product(tuple(self.parts))
-        return filtered(product, (t for c in self.conditions for t in conjuncts(c)))
+        terms = [t for c in self.conditions for t in conjuncts(c)]
+        plan = filtered(product, (t for t in terms if not has_sub_query(t)))
+        return self.reading(context).filtered(plan, [t for t in terms if has_sub_query(t)])
+
+    def reading(self, context: Context) -> Reading:
+        """The rows, which can read sub-queries."""
+        return Reading(context, self.open_streams, self.items, self.parts)
 
 
 def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> FromClause:
@@ -198,6 +205,7 @@ def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: 
     if on is not None:
         conditions.append(Scalars(source.scope, context, clause="ON").condition(on))
     if side:
+        refuse_sub_queries(conditions, f"ON of a {side} JOIN", join, context)
         _join_outer(source, left, cast(OuterSide, side), conditions, context)
         context.checked(source.parts[0], join)
     else:

@@ -9,15 +9,12 @@ from sqlglot import exp
 from eddyline.algebra.functions.alternatives import ALTERNATIVES, CLOCK
 from eddyline.sql.numbers import shortened
 
-IN_WHERE: Final = "write it in WHERE, alone or between ANDs; for OR, write a UNION"
 _SETS: Final = "write it as an element of GROUP BY or of GROUPING SETS"
 _BITS: Final = "there are no operators on bits; a power is power(x, y)"
 _NOW: Final = "a replay would give another value: use the event time of the stream"
 
 _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
-    exp.Subquery: ("a sub-query in an expression", "join it in FROM"),
     exp.Select: ("a sub-query in an expression", "join it in FROM"),
-    exp.Exists: ("EXISTS here", IN_WHERE),
     exp.Any: ("ANY", "use IN or EXISTS"),
     exp.All: ("ALL", "use NOT EXISTS"),
     exp.GroupingSets: ("GROUPING SETS here", _SETS),

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from eddyline.algebra.plan import Distinct, Filter, Plan, Project
+from eddyline.algebra.expressions import conjuncts
+from eddyline.algebra.plan import Distinct, Plan, Project, filtered
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream, require_windows
 from eddyline.sql.binder.event_times import event_time
@@ -17,9 +18,10 @@ from eddyline.sql.binder.grouping import GroupRewriter, bind_keys, is_grouped
 from eddyline.sql.binder.live_tables import check_tables
 from eddyline.sql.binder.relations import BindQuery
 from eddyline.sql.binder.scalars import Scalars
-from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.select_list import aliases, select_items, unaliased
 from eddyline.sql.binder.sources import bind_source
+from eddyline.sql.binder.sub_query_joins import Reading, has_sub_query
+from eddyline.sql.binder.sub_query_values import SubQueryBinder
 
 
 def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> BoundPlan:
@@ -27,16 +29,17 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
 
     EXISTS and IN become semi-joins and anti-joins directly above the Filter of WHERE.
     """
+    context = replace(context, sub_queries=SubQueryBinder(bind_query))
     source = bind_source(select, context, bind_query)
     for part in source.parts:
         context.checked(part, select)
     check_tables(source.items, source.parts, context)
     plan, streams = _chosen(select, source, context, bind_query), source.open_streams
-    if is_grouped(select):
+    if is_grouped(select, context.catalog):
         plan, streams = _grouped(select, plan, source, context)
         require_windows(streams, "GROUP BY" if select.args.get("group") else "an aggregate")
     else:
-        plan = _projected(select, plan, source.scope, context)
+        plan = _projected(select, plan, source, context)
     distinct = select.args.get("distinct")
     if distinct is not None:
         context.require_only(distinct)
@@ -55,9 +58,10 @@ def _chosen(
     return with_existences(source, existences, context, bind_query)
 
 
-def _projected(select: exp.Select, plan: Plan, scope: Scope, context: Context) -> Plan:
-    items = select_items(select, scope, context)
-    return Project(plan, tuple(i.expr for i in items), tuple(i.name for i in items))
+def _projected(select: exp.Select, plan: Plan, source: FromClause, context: Context) -> Plan:
+    items = select_items(select, source.scope, context)
+    plan, exprs = source.reading(context).joined(plan, tuple(i.expr for i in items))
+    return Project(plan, exprs, tuple(i.name for i in items))
 
 
 def _grouped(
@@ -85,7 +89,9 @@ def _grouped(
     if having is not None:
         scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
         condition = groups.over(scalars.condition(having.this), scalars)
-    plan = groups.plan(plan)
-    if condition is not None:
-        plan = Filter(plan, condition)
+    plan, reading = groups.plan(plan), Reading(context, streams)
+    terms = conjuncts(condition)
+    plan = filtered(plan, (t for t in terms if not has_sub_query(t)))
+    plan = reading.filtered(plan, [t for t in terms if has_sub_query(t)])
+    plan, exprs = reading.joined(plan, exprs)
     return Project(plan, exprs, tuple(i.name for i in items)), streams
