@@ -34,6 +34,7 @@ from eddyline.physical.strategy import FeedbackForm
 from eddyline.runtime.stores.freed_memory import keep_freed_memory
 from eddyline.sql import statements as st
 from eddyline.sql.parser import parse
+from eddyline.sql.placeholders import with_values
 from eddyline.types import BEGINNING
 
 
@@ -107,11 +108,12 @@ class Engine:
         """
         return self.parts.progress.watermark
 
-    def sql(self, text: str) -> list[Query | str | None]:
+    def sql(self, text: str) -> list[Query | str | pa.Table | None]:
         """Run a script of statements separated by semicolons.
 
         Returns:
-            Per statement: the standing query, the text of EXPLAIN, or None.
+            Per statement: the standing query, the text of EXPLAIN, the table of SHOW or DESCRIBE,
+            or None.
 
         Raises:
             SqlError: with the position of the wrong word. CatalogError: a name is taken or missing.
@@ -119,13 +121,23 @@ class Engine:
         return [self.execute(statement) for statement in parse(text)]
 
     @locked
-    def query(self, sql: str, name: str | None = None) -> Query:
+    def query(
+        self,
+        sql: str,
+        name: str | None = None,
+        parameters: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Query:
         """Add a standing query. Its first answer is over the rows that the windows hold now.
+
+        Args:
+            sql: one SELECT.
+            parameters: the values of ``:name`` in it, which become constants: numbers, texts,
+                booleans, datetimes, dates, timedeltas, None.
 
         Raises:
             SqlError: the text is not one SELECT. CatalogError: the name is taken.
         """
-        parsed = parse(sql)
+        parsed = parse(with_values(sql, parameters) if parameters else sql)
         if len(parsed) != 1 or not isinstance(parsed[0], st.SelectStatement):
             raise SqlError(f"query() takes one SELECT, not: {sql.strip()[:60]}")
         return self.parts.statements.add_query(name, parsed[0], parsed[0].emit, {})
@@ -222,7 +234,7 @@ class Engine:
         return result
 
     @locked
-    def execute(self, statement: st.Statement) -> Query | str | None:
+    def execute(self, statement: st.Statement) -> Query | str | pa.Table | None:
         """Execute one parsed statement, as ``sql`` does."""
         if isinstance(statement, st.SetOption):
             before, known = Settings(self._options, self.strategy), self.parts.queries.known

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.functions import SqlFunction
 from eddyline.algebra.parts import in_parts
@@ -17,6 +19,7 @@ from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query, QuerySpec
 from eddyline.engine.settings import SETTABLE, Settings
+from eddyline.engine.shown import shown
 from eddyline.engine.stateful_parts import StatefulParts
 from eddyline.errors import CatalogError, EddylineError, UnsupportedError, did_you_mean
 from eddyline.sql import statements as st
@@ -47,8 +50,10 @@ class Statements:
         self.placements: Mapping[str, Any] = {}
         self.aside: dict[str, str] = {}
 
-    def execute(self, statement: st.Statement) -> Query | str | None:
-        """Carry out one statement; returns the new query, the text of EXPLAIN, or None."""
+    def execute(self, statement: st.Statement) -> Query | str | pa.Table | None:
+        """Carry out one statement; returns the new query, the text of EXPLAIN, the table of SHOW
+        or DESCRIBE, or None.
+        """
         match statement:
             case st.CreateStream(definition=stream):
                 self._parts.catalog.create_stream(stream)
@@ -75,6 +80,8 @@ class Statements:
                 return self.add_query(statement.name, statement, statement.emit, statement.options)
             case st.SelectStatement():
                 return self.add_query(None, statement, statement.emit, {})
+            case st.Show():
+                return shown(statement, self._parts.catalog, self._parts.queries.everyone())
             case st.Explain():
                 return self._explain(statement)
             case st.AlterQuery():

@@ -72,14 +72,14 @@ class Script:
 
     def run(
         self, text: str, base: Path | None = None
-    ) -> Iterator[tuple[Statement, Query | str | None]]:
+    ) -> Iterator[tuple[Statement, Query | str | pa.Table | None]]:
         """Check and execute the statements of a script, one by one.
 
         Args:
             base: directory of relative paths; None: files with a relative path are not read.
 
         Yields:
-            Each statement with its query, its explanation, or None.
+            Each statement with its query, its explanation, the table that it shows, or None.
 
         Raises:
             SqlError: a statement is wrong, or an option of a source or sink; with line and column
@@ -355,7 +355,7 @@ class Script:
             tuple(n for n, t in self.tables.items() if n in tables and is_live(t)),
         )
 
-    def _record(self, statement: Statement, made: Query | str | None) -> None:
+    def _record(self, statement: Statement, made: Query | str | pa.Table | None) -> None:
         match statement:
             case CreateTable(definition=table):
                 self._engine.table(table.name, arrow_schema(table.schema).empty_table())

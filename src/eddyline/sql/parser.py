@@ -42,6 +42,7 @@ from eddyline.sql.statements import (
     Select,
     SelectStatement,
     SetOption,
+    Show,
     Statement,
 )
 from eddyline.sql.templates import LONGEST, Templates, Text
@@ -55,17 +56,18 @@ _STATEMENTS: Final = (
     "ALTER STREAM",
     "ALTER QUERY",
     "SET",
+    "SHOW",
+    "DESCRIBE",
     "EXPLAIN",
     "SELECT",
 )
 _WRITES: Final = "rows are read from the sources of streams and tables, and written to query sinks"
 _SETTINGS: Final = "write SET option = value, before the first query"
-_LOOKS: Final = "use `eddyline list`, Engine.queries or EXPLAIN"
+_SHOWN: Final = ("STREAMS", "TABLES", "VIEWS", "QUERIES", "FUNCTIONS")
 _OTHER_STATEMENTS: Final = {
     "INSERT": "write CREATE QUERY name AS SELECT ... WITH (sink = ...)",
     **dict.fromkeys(("UPDATE", "DELETE", "MERGE", "TRUNCATE", "COPY", "LOAD", "VALUES"), _WRITES),
     **dict.fromkeys(("USE", "RESET"), _SETTINGS),
-    **dict.fromkeys(("SHOW", "DESCRIBE", "DESC"), _LOOKS),
     "ALTER": "DROP it, and CREATE it again",
 }
 _OTHER_KINDS: Final = {
@@ -164,6 +166,10 @@ class StatementParser(FunctionParser):
             parse_body = self._explain
         elif start.token_type in QUERY_TOKENS:
             parse_body = self._select_statement
+        elif self._match_text_seq("SHOW"):
+            parse_body = self._show
+        elif self._match_text_seq("DESCRIBE") or self._match_text_seq("DESC"):
+            parse_body = self._describe
         else:
             word = start.text.upper()
             advice = _OTHER_STATEMENTS.get(word) or did_you_mean(word, _STATEMENTS)
@@ -346,6 +352,21 @@ class StatementParser(FunctionParser):
             self._match_text_seq("QUERY")
             target = self._name("query")
         return lambda text, line, column: Explain(text, line, column, target, emit, analyze, sheds)
+
+    def _show(self) -> _Build:
+        word = self._curr.text.upper() if self._curr else ""
+        if word not in _SHOWN:
+            raise self.fail(f"SHOW what? {did_you_mean(word, _SHOWN)}")
+        self._advance()
+        return lambda text, line, column: Show(text, line, column, cast(Any, word.lower()))
+
+    def _describe(self) -> _Build:
+        for kind in _KINDS:
+            if self._next and self._curr.text.upper() == kind.upper():
+                self._advance()
+                break
+        name = self._name("stream, table, view or query")
+        return lambda text, line, column: Show(text, line, column, "columns", name)
 
     def _select_statement(self) -> _Build:
         select, emit, sheds = self._select(), self._emit(), self._sheds()

@@ -211,6 +211,14 @@ class Explain(Statement):
     sheds: bool = False
 
 
+@dataclass(frozen=True)
+class Show(Statement):
+    """``SHOW STREAMS | TABLES | VIEWS | QUERIES | FUNCTIONS``, or ``DESCRIBE name``."""
+
+    what: Literal["streams", "tables", "views", "queries", "functions", "columns"]
+    name: str = ""
+
+
 def in_parts_statement(create: str) -> str:
     """The CREATE QUERY statement as one that computes partial groups: CREATE PARTIAL QUERY.
 
