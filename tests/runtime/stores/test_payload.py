@@ -11,7 +11,8 @@ from eddyline.runtime.stores.payload import NONE, Payload, TextNumbers, gathered
 
 
 def test_rows_are_found_until_they_are_released() -> None:
-    random, payload, kept = Random(1), Payload([pa.int64(), pa.string()]), {}
+    random, payload = Random(1), Payload([pa.int64(), pa.string()])
+    kept: dict[int, int] = {}
     for step in range(200):
         values = [random.randrange(1000) for _ in range(random.randrange(5))]
         columns = [pa.array(values, pa.int64()), pa.array(map(str, values), pa.string())]
