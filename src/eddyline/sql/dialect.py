@@ -390,6 +390,9 @@ class Eddyline(Spark):
         IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ["`", '"']
         IDENTIFIER_ESCAPES: ClassVar[list[str]] = ["`", '"']
         STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'"]  # 'it''s', as of Spark 4
+        HEREDOC_STRINGS: ClassVar[list[str | tuple[str, str]]] = ["$"]
+        HEREDOC_TAG_IS_IDENTIFIER: ClassVar[bool] = True
+        HEREDOC_STRING_ALTERNATIVE: ClassVar[TokenType] = TokenType.PARAMETER
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("r'", "'"), ("R'", "'")]
         # sqlglot reads all that follows EXPLAIN as one opaque string; |> starts a pipe syntax
         KEYWORDS: ClassVar[dict[str, TokenType]] = {

@@ -536,24 +536,6 @@ SqlError: line 1, column 66: 5 has no time unit; write for example 5 SECONDS
   CREATE STREAM z (ts TIMESTAMP, qty INT) TIMESTAMP BY ts LATENESS 5
                                                                    ^
 ----------
-CREATE FUNCTION f(qty INT) RETURNS INT AS 'qty'
-=>
-SqlError: line 1, column 8: CREATE what? functions are written in Python: Engine.function and Session.function
-  CREATE FUNCTION f(qty INT) RETURNS INT AS 'qty'
-         ^
-----------
-SHOW TABLES
-=>
-SqlError: line 1, column 1: unknown statement; use `eddyline list`, Engine.queries or EXPLAIN
-  SHOW TABLES
-  ^
-----------
-DESCRIBE trades
-=>
-SqlError: line 1, column 1: unknown statement; use `eddyline list`, Engine.queries or EXPLAIN
-  DESCRIBE trades
-  ^
-----------
 SET qty TO 1
 =>
 SqlError: line 1, column 9: expected = and the value of 'qty', got 'TO'

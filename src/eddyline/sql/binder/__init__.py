@@ -8,7 +8,7 @@ from eddyline.algebra.catalog import BoundQuery, Emit
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import Context, DefaultWindow, require_windows
 from eddyline.sql.binder.final import NoWindowEnd, final_plan, is_final_by_default
-from eddyline.sql.binder.output import checked_output
+from eddyline.sql.binder.output import checked_output, unique_names
 from eddyline.sql.binder.parameters import parameter_row
 from eddyline.sql.binder.query import bind_query
 from eddyline.sql.binder.sessions import (
@@ -21,8 +21,9 @@ from eddyline.sql.catalog import Catalog
 from eddyline.sql.stack import with_stack
 from eddyline.sql.statements import Select
 from eddyline.sql.window_syntax import StreamWindow
+from eddyline.types import Schema
 
-__all__ = ["bind", "check_view"]
+__all__ = ["bind", "check_view", "view_schema"]
 
 
 def bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
@@ -74,6 +75,12 @@ def check_view(select: Select, catalog: Catalog) -> None:
     Raises:
         SqlError, UnsupportedError: as :func:`bind`.
     """
+    view_schema(select, catalog)
+
+
+def view_schema(select: Select, catalog: Catalog) -> Schema:
+    """The columns of a view; raises as :func:`check_view`."""
     context = Context(catalog, select.source)
     unbounded = DefaultWindow(StreamWindow(kind="UNBOUNDED"), context)
-    with_stack(lambda: bind_query(select.ast, replace(context, window=unbounded)))
+    inner = replace(context, window=unbounded)
+    return unique_names(with_stack(lambda: bind_query(select.ast, inner)).plan).schema

@@ -35,6 +35,7 @@ from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.select_list import select_items
 from eddyline.sql.binder.sources import bind_source, plain_terms
 from eddyline.sql.binder.sub_query_joins import refuse_sub_queries, split_values
+from eddyline.sql.catalog import Catalog
 
 #: Which rows of a sub-query count.
 Row = OneOf["any", "equal", "null", "missing"]
@@ -134,9 +135,11 @@ def bind_sub_query(
         needle = Scalars(outer, context, clause="WHERE").bind(term.needle)
     if needle is not None:
         refuse_sub_queries([needle], "the value before IN", term.node, context)
-    far = OuterColumns(outer_names(outer, context.far), why_not_plain(query) or "FROM")
+    far = OuterColumns(
+        outer_names(outer, context.far), why_not_plain(query, context.catalog) or "FROM"
+    )
     inner = replace(context, far=far)
-    if isinstance(query, exp.Select) and why_not_plain(query) is None:
+    if isinstance(query, exp.Select) and why_not_plain(query, context.catalog) is None:
         binder = _PlainBinder(term, query, outer, needle, bind_query)
         found = in_clauses(query, inner, binder.bind)
     else:
@@ -219,11 +222,11 @@ def _is_looked_up(source: FromClause, match: Match) -> bool:
     return alone and bool(match.keys or match.both)
 
 
-def why_not_plain(query: exp.Expr) -> str | None:
+def why_not_plain(query: exp.Expr, catalog: Catalog) -> str | None:
     """The clause that makes a query more than FROM and WHERE; None for a plain SELECT."""
     if not isinstance(query, exp.Select):
         return f"a sub-query with {query.key.upper()}"
-    if not is_grouped(query):
+    if not is_grouped(query, catalog):
         return None
     clause = next((c for c in ("group", "having") if query.args.get(c)), "")
     what = {"group": "GROUP BY", "having": "HAVING"}.get(clause, "an aggregate")

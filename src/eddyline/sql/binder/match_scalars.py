@@ -17,7 +17,7 @@ from eddyline.algebra.nodes.match_recognize import (
 )
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
-from eddyline.sql.binder.scalars import Scalars, is_aggregate
+from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.numbers import whole_number
 from eddyline.types import Schema
@@ -228,7 +228,7 @@ class MatchScalars(Scalars):
         """An aggregate over the rows of a variable, which its columns name."""
         if self._row_variables is not None:
             raise self._fail(node, f"aggregate {node.name} is not allowed in another call")
-        if self._of == "DEFINE" and not is_aggregate(node):
+        if self._of == "DEFINE" and not self._is_aggregate(node):
             raise self._fail(node, "DISTINCT, ORDER BY and WITHIN GROUP are not allowed in DEFINE")
         found: set[int] = set()
         call = self._without_variables(node, found)

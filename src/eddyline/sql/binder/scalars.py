@@ -21,6 +21,7 @@ from eddyline.sql.binder.intervals import interval_literal, interval_of, shifted
 from eddyline.sql.binder.literals import constant
 from eddyline.sql.binder.refused import refusal_of
 from eddyline.sql.binder.scope import Scope
+from eddyline.sql.catalog import Catalog
 from eddyline.sql.datatypes import arrow_type
 from eddyline.sql.group_window_syntax import group_call
 from eddyline.sql.limits import MAX_EXPRESSION
@@ -302,7 +303,7 @@ class Scalars:
         return functions.calendar.part(name, self.bind(node.expression))
 
     def _call(self, node: exp.Expr) -> Expr:
-        if is_aggregate(node):
+        if self._is_aggregate(node):
             return self._aggregate(node, None)
         if node.name.lower() in ("grouping", "grouping_id"):
             return self._grouping(node)
@@ -337,7 +338,7 @@ class Scalars:
         inner = node.this
         while isinstance(inner, (exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
             inner = inner.this
-        if not is_aggregate(inner):
+        if not self._is_aggregate(inner):
             raise self._context.error(
                 node, f"FILTER is allowed behind aggregates only, not behind {node.this.name}"
             )
@@ -346,7 +347,7 @@ class Scalars:
     def _clauses_of_aggregate(self, node: exp.Expr) -> Expr:
         """WITHIN GROUP, IGNORE NULLS or RESPECT NULLS behind a call."""
         call = read_call(node).call
-        if not is_aggregate(call):
+        if not self._is_aggregate(call):
             if isinstance(call, exp.Anonymous):
                 functions.find(call.name, self._context.catalog.functions)  # says what is there
             raise self._refusal(node)
@@ -369,7 +370,11 @@ class Scalars:
             call.ignore_nulls,
             self._scope.time,
         )
-        return functions.resolve_aggregate(request)
+        own = self._context.catalog.aggregate(name)
+        return functions.resolve_aggregate(request) if own is None else own.expression(request)
+
+    def _is_aggregate(self, node: exp.Expr) -> bool:
+        return is_aggregate(node, self._context.catalog)
 
     def _ordering(self, node: exp.Expr) -> functions.Ordering:
         self._context.require_only(node, "this", "desc", "nulls_first")
@@ -377,14 +382,17 @@ class Scalars:
         return functions.Ordering(self.bind(node.this), descending, nulls_first)
 
 
-def is_aggregate(node: exp.Expr) -> bool:
+def is_aggregate(node: exp.Expr, catalog: Catalog) -> bool:
     """Whether a node calls an aggregate function."""
-    return isinstance(node, exp.Anonymous) and functions.is_aggregate_name(node.name)
+    if not isinstance(node, exp.Anonymous):
+        return False
+    return functions.is_aggregate_name(node.name) or catalog.aggregate(node.name) is not None
 
 
-def has_aggregate(node: exp.Expr) -> bool:
+def has_aggregate(node: exp.Expr, catalog: Catalog) -> bool:
     """Whether an expression contains an aggregate outside of its sub-queries."""
-    return any(map(is_aggregate, node.walk(prune=lambda n: isinstance(n, exp.Query))))
+    own = node.walk(prune=lambda n: isinstance(n, exp.Query))
+    return any(is_aggregate(n, catalog) for n in own)
 
 
 #: Where expressions can have sub-queries; None: the select list and HAVING.

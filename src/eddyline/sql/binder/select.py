@@ -35,7 +35,7 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
         context.checked(part, select)
     check_tables(source.items, source.parts, context)
     plan, streams = _chosen(select, source, context, bind_query), source.open_streams
-    if is_grouped(select):
+    if is_grouped(select, context.catalog):
         plan, streams = _grouped(select, plan, source, context)
         require_windows(streams, "GROUP BY" if select.args.get("group") else "an aggregate")
     else:

@@ -139,7 +139,9 @@ class SubQueryBinder:
 
     def row(self, query: exp.Expr, outer: Scope, context: Context) -> list[tuple[str, Expr]]:
         """The names and values of the columns of a sub-query that has one row, or none."""
-        select = query if isinstance(query, exp.Select) and is_grouped(query) else None
+        select = (
+            query if isinstance(query, exp.Select) and is_grouped(query, context.catalog) else None
+        )
         reader = "FROM of a sub-query" if select else "a sub-query that may have several rows"
         advice = (
             "its WHERE can read it"
