@@ -22,6 +22,7 @@ from eddyline.sql.definitions import (
 )
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
 from eddyline.sql.function_syntax import FunctionParser
+from eddyline.sql.idioms import with_advice
 from eddyline.sql.nesting import check_depth, check_nesting
 from eddyline.sql.numbers import shortened
 from eddyline.sql.size_options import SizedInput, take_sizes
@@ -108,7 +109,10 @@ def parse(sql: str) -> list[Statement]:
 
 
 def _parsed(sql: str) -> list[Statement]:
-    return with_stack(lambda: StatementParser(dialect=_DIALECT).statements(sql))
+    try:
+        return with_stack(lambda: StatementParser(dialect=_DIALECT).statements(sql))
+    except SqlError as e:
+        raise with_advice(e, sql) from None
 
 
 class StatementParser(FunctionParser):

@@ -380,21 +380,21 @@ UnsupportedError: line 1, column 21: DISTINCT ON is not supported here: for the 
 ----------
 SELECT * FROM trades.win:time(5 min)
 =>
-SqlError: line 1, column 33: expecting )
+UnsupportedError: line 1, column 21: #time(...) is not supported: write FROM s [RANGE 10 SECONDS]
   SELECT * FROM trades.win:time(5 min)
-                                  ^
+                      ^
 ----------
 SELECT * FROM trades#time(5 min)
 =>
-UnsupportedError: line 1, column 21: '#' behind a stream is not supported: windows are [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
+UnsupportedError: line 1, column 21: #time(...) is not supported: write FROM s [RANGE 10 SECONDS]
   SELECT * FROM trades#time(5 min)
                       ^
 ----------
 SELECT * FROM pattern [every a=trades -> b=orders]
 =>
-SqlError: line 1, column 24: unknown window, got 'every'; valid: [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
+UnsupportedError: line 1, column 10: pattern [...] is not supported: write FROM s MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts ... PATTERN (A B) WITHIN INTERVAL '10' SECOND ...), or for what is missing WHERE NOT EXISTS (SELECT ...)
   SELECT * FROM pattern [every a=trades -> b=orders]
-                         ^
+           ^
 ----------
 SELECT * FROM trades WINDOW w AS (PARTITION BY symbol)
 =>
@@ -462,7 +462,7 @@ SqlError: line 1, column 1: unknown statement; rows are read from the sources of
 ----------
 INSERT INTO trades VALUES (1)
 =>
-SqlError: line 1, column 1: unknown statement; write CREATE QUERY name AS SELECT ... WITH (sink = ...)
+UnsupportedError: line 1, column 1: INSERT INTO ... VALUES is not supported: rows come from the source of a stream or table, or from Engine.process
   INSERT INTO trades VALUES (1)
   ^
 ----------
@@ -492,9 +492,9 @@ SqlError: line 1, column 8: CREATE what? a query keeps its answer up to date: wr
 ----------
 CREATE TEMPORARY VIEW price AS SELECT 1 FROM trades
 =>
-UnsupportedError: line 1, column 8: CREATE TEMPORARY is not supported: DROP it first and CREATE it again
+UnsupportedError: line 1, column 1: CREATE TEMPORARY VIEW is not supported: write CREATE VIEW: it is there as long as the engine
   CREATE TEMPORARY VIEW price AS SELECT 1 FROM trades
-         ^
+  ^
 ----------
 CREATE STREAMING TABLE price AS SELECT 1 FROM trades
 =>
@@ -660,7 +660,7 @@ SqlError: line 1, column 8: there is no column 'STREAM'; valid: price, qty, symb
 ----------
 SELECT ISTREAM(qty) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function ISTREAM: write EMIT INSERTS, EMIT SNAPSHOT EVERY ... or EMIT CHANGES
+UnsupportedError: line 1, column 8: SELECT istream is not supported: write EMIT INSERTS, the default, behind the SELECT
   SELECT ISTREAM(qty) FROM trades [NOW]
          ^
 ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from eddyline.algebra.catalog import BoundQuery, Emit
-from eddyline.errors import UnsupportedError
+from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context, DefaultWindow, require_windows
 from eddyline.sql.binder.final import NoWindowEnd, final_plan, is_final_by_default
 from eddyline.sql.binder.output import checked_output, unique_names
@@ -18,6 +18,7 @@ from eddyline.sql.binder.sessions import (
     with_session_groups,
 )
 from eddyline.sql.catalog import Catalog
+from eddyline.sql.idioms import with_advice
 from eddyline.sql.stack import with_stack
 from eddyline.sql.statements import Select
 from eddyline.sql.window_syntax import StreamWindow
@@ -38,7 +39,10 @@ def bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
         SqlError: a name or type is wrong; with line, column and valid choices.
         UnsupportedError: the text is valid SQL that this engine does not run.
     """
-    return with_stack(lambda: _bind(select, emit, catalog))
+    try:
+        return with_stack(lambda: _bind(select, emit, catalog))
+    except SqlError as e:
+        raise with_advice(e, select.source.text) from None
 
 
 def _bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
