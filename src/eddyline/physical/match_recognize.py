@@ -24,6 +24,7 @@ from eddyline.physical.run_programs import run_programs
 from eddyline.runtime import aggregates as runtime
 from eddyline.runtime.match_values import AggregateValue, RowValue, Value
 from eddyline.runtime.operators.match_recognize import Matching, RunValue
+from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.match_lists import RunConditions
 
 #: An attempt that reads rows matched before, and so tries each way to match, ends after so many.
@@ -48,6 +49,7 @@ def matching(plan: MatchRecognize) -> Matching:
         len(runs.values),
         runs.registers,
     )
+    code = _code(plan)
     return Matching(
         partition=tuple(c.index for c in plan.partition),
         names=tuple(f.name for f in plan.input.schema),
@@ -55,7 +57,8 @@ def matching(plan: MatchRecognize) -> Matching:
         shifted=plan.shifted,
         variables=plan.variables,
         predicates=tuple(None if p is None else compile_predicate(p) for p in alone),
-        program=_program(plan, reads_run=len(runs.trackers) > 0),
+        code=code,
+        program=_program(plan, int((code[:, 0] == SPLIT).sum()), reads_run=len(runs.trackers) > 0),
         conditions=conditions,
         run_values=tuple(RunValue(compile_expr(e), kind_of(e.type) or "int") for e in runs.values),
         texts=tuple(runs.texts.items()),
@@ -72,19 +75,20 @@ def _divided(condition: Expr | None) -> tuple[Expr | None, Expr | None]:
     return alone, conjunction(tuple(t for t in terms if reads_match(t)))
 
 
-def _program(plan: MatchRecognize, *, reads_run: bool) -> Program:
-    pattern = plan.pattern_of_rows
-    code = np.zeros((0, 4), np.int64)
+def _code(plan: MatchRecognize) -> Array:
+    """The instructions, with the numbers of splits."""
     splits, rows = 0, []
-    for instruction in program(pattern):
-        rows.append((*instruction, splits if instruction.code == SPLIT else 0))
+    for instruction in program(plan.pattern_of_rows):
+        rows.append((*instruction, splits))
         splits += instruction.code == SPLIT
-    code = np.array(rows, np.int64)
+    return np.array(rows, np.int64)
+
+
+def _program(plan: MatchRecognize, splits: int, *, reads_run: bool) -> Program:
     within = kernels.NO_LIMIT if plan.within_us is None else plan.within_us + 1
     skip: Skip = plan.skip
     return Program(
-        code,
-        beginnings(pattern),
+        beginnings(plan.pattern_of_rows),
         within,
         _SKIPS[skip.to],
         skip.variables,

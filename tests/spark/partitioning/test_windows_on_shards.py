@@ -37,6 +37,22 @@ QUERIES = {
         "GROUP BY a.k, session_window(_ts, '2 seconds')",
         ["a.k = b.k"],
     ),
+    "a pattern": (
+        "SELECT k, first_x, last_x, n FROM a MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES "
+        "A.x AS first_x, LAST(B.x) AS last_x, COUNT(*) AS n PATTERN (A B* C) WITHIN INTERVAL '4' "
+        "SECOND DEFINE B AS B.x >= A.x, C AS C.x < PREV(C.x)) AS m",
+        ["a.k"],
+    ),
+    "all rows of a pattern": (
+        "SELECT * FROM a MATCH_RECOGNIZE (PARTITION BY x, k ORDER BY ts MEASURES CLASSIFIER() AS "
+        "c ALL ROWS PER MATCH PATTERN (A B?) WITHIN INTERVAL '2' SECOND) AS m",
+        ["(a.x, a.k)"],
+    ),
+    "a pattern of all rows": (
+        "SELECT * FROM a MATCH_RECOGNIZE (ORDER BY ts MEASURES A.k AS k, B.x AS x PATTERN (A B) "
+        "DEFINE B AS B.x > A.x) AS m",
+        [],
+    ),
     "interval join": (
         "SELECT a.k, a.x, b.x AS y FROM a JOIN b ON a.k = b.k AND a.ts BETWEEN b.ts - INTERVAL '2' "
         "SECOND AND b.ts + INTERVAL '1' SECOND",

@@ -59,8 +59,9 @@ class Matching:
         types: of extended rows: the input's columns, the variable, and those of earlier rows.
         shifted: the last ones: a column, and how many rows earlier.
         variables: their names. predicates: of each, on a row alone; None: any row.
-        program: the pattern. conditions: on earlier rows of the match, with what they read of a
-            row, and places and texts of constants.
+        code, program: the pattern.
+        conditions: on earlier rows of the match. run_values: what they read of a row. texts: places
+            and texts of their constants.
         values: of each match. all_rows: for each row of it, with its columns.
         kept: columns of extended rows that the values read.
     """
@@ -71,6 +72,7 @@ class Matching:
     shifted: tuple[tuple[int, int], ...]
     variables: tuple[str, ...]
     predicates: tuple[Predicate | None, ...]
+    code: Array
     program: Program
     conditions: RunConditions
     run_values: tuple[RunValue, ...]
@@ -98,7 +100,7 @@ class MatchRecognize(Operator):
         self._matching = matching
         types = [matching.types[c] for c in matching.partition]
         self._partitions = KeyTable(types)
-        self._lists = MatchLists(matching.program, matching.conditions)
+        self._lists = MatchLists(matching.code, matching.program, matching.conditions)
         self._payload = Payload([matching.types[c] for c in matching.kept])
         self._place = {c: i for i, c in enumerate(matching.kept)}
         self._earlier = EarlierRows(matching.shifted, matching.types) if matching.shifted else None

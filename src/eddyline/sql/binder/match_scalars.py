@@ -17,6 +17,7 @@ from eddyline.algebra.nodes.match_recognize import (
 )
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.parameters import names_row
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.numbers import whole_number
@@ -108,7 +109,7 @@ class MatchScalars(Scalars):
 
     def _bits(self, node: exp.Column) -> int | None:
         """The variable in front of a column; None: the name of the stream, or nothing."""
-        if not node.table:
+        if not node.table or names_row(node, self._context):
             return None
         first = node.parts[0]
         names = self._names
