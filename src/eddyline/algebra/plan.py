@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, cast
 
+from eddyline.algebra.nodes.asof import AsofJoin
 from eddyline.algebra.nodes.base import Keys, Plan
 from eddyline.algebra.nodes.joins import (
     AntiJoin,
@@ -64,6 +65,7 @@ AnyPlan: TypeAlias = (
     | Negation
     | SemiJoin
     | AntiJoin
+    | AsofJoin
     | Lookup
     | Union
     | GroupBy
@@ -82,6 +84,7 @@ __all__ = [
     "OWN_ROW",
     "AntiJoin",
     "AnyPlan",
+    "AsofJoin",
     "Distinct",
     "Filter",
     "FinalRows",

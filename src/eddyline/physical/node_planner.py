@@ -13,6 +13,7 @@ from eddyline.algebra.expressions import ColumnRef, Expr, Literal
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
     AntiJoin,
+    AsofJoin,
     Distinct,
     Filter,
     FinalRows,
@@ -41,6 +42,7 @@ from eddyline.algebra.plan import (
     sealed,
 )
 from eddyline.kernels import matching
+from eddyline.physical.asof_forms import asof_form
 from eddyline.physical.compiled import (
     aggregate_column,
     output,
@@ -60,6 +62,7 @@ from eddyline.runtime.batch import Evaluator
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.join_input import InputRows, JoinInput, StemRows
 from eddyline.runtime.join_inputs.table_input import StaticInput, TableInput
+from eddyline.runtime.operators.asof import AsofJoin as AsofOperator
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
 from eddyline.runtime.operators.expire import Expire
@@ -160,6 +163,8 @@ class NodePlanner:
                 return self._join(node)
             case Negation() | SemiJoin() | AntiJoin():
                 return self._matching(node)
+            case AsofJoin():
+                return self._asof(node, probed)
             case Union():
                 return UnionOperator([self.build(p, probed=not is_endless(p)) for p in node.parts])
             case GroupBy():
@@ -208,6 +213,13 @@ class NodePlanner:
         if isinstance(stem, TableStem):
             return TableScanOperator(stem, deletions=plan.updates == "retroactive")
         return Scan(stem, stem.open_window("all", partial(EndlessWindow, keep=True)), "all")
+
+    def _asof(self, plan: AsofJoin, probed: bool) -> Operator:
+        left, right = (self._rows_of_windows(p) for p in plan.inputs)
+        form, lazy_us = asof_form(plan), self._strategy.lazy_us
+        operator = self._graph.obtain(("asof", plan), partial(AsofOperator, left, right, form))
+        make = partial(Spool, operator, plan.schema, form.width, lazy_us, keep=probed)
+        return self._graph.obtain(("spool", operator, probed), make)
 
     def _lookup(self, plan: Lookup, probed: bool) -> Operator:
         make = partial(self._enriched, plan, probed)

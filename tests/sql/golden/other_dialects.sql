@@ -290,15 +290,13 @@ no error
 ----------
 SELECT qty FROM trades FOR SYSTEM_TIME AS OF ts
 =>
-UnsupportedError: line 1, column 17: AS OF is not supported: join a table with updates = 'non-retroactive': each stream row joins the table as it was when the row arrived
+UnsupportedError: line 1, column 17: FOR SYSTEM_TIME AS OF is not supported for the first item of FROM: there are no rows in front whose time it is
   SELECT qty FROM trades FOR SYSTEM_TIME AS OF ts
                   ^
 ----------
 SELECT * FROM trades JOIN companies FOR SYSTEM_TIME AS OF trades.ts ON trades.symbol = companies.symbol
 =>
-UnsupportedError: line 1, column 27: AS OF is not supported: join a table with updates = 'non-retroactive': each stream row joins the table as it was when the row arrived
-  SELECT * FROM trades JOIN companies FOR SYSTEM_TIME AS OF trades.ts ON trades.symbol = companies.symbol
-                            ^
+no error
 ----------
 SELECT qty FROM trades TABLESAMPLE (10 PERCENT)
 =>
@@ -342,9 +340,7 @@ UnsupportedError: line 1, column 27: SEMI JOIN is not supported: write WHERE EXI
 ----------
 SELECT * FROM trades ASOF JOIN orders MATCH_CONDITION (trades.ts >= orders.ts) ON trades.qty = orders.qty
 =>
-UnsupportedError: line 1, column 22: ASOF JOIN is not supported: join on equalities and windows
-  SELECT * FROM trades ASOF JOIN orders MATCH_CONDITION (trades.ts >= orders.ts) ON trades.qty = orders.qty
-                       ^
+no error
 ----------
 SELECT * EXCEPT (qty) FROM trades
 =>

@@ -72,9 +72,9 @@ UnsupportedError: line 1, column 1: SET 'option' is not supported: write SET opt
 ----------
 SELECT o.id, r.rate FROM orders AS o JOIN rates FOR SYSTEM_TIME AS OF o.proctime AS r ON r.symbol = o.symbol
 =>
-UnsupportedError: line 1, column 43: AS OF is not supported: join a table with updates = 'non-retroactive': each stream row joins the table as it was when the row arrived
+UnsupportedError: line 1, column 73: ROWTIME is not supported: there is event time only: the column behind TIMESTAMP BY
   SELECT o.id, r.rate FROM orders AS o JOIN rates FOR SYSTEM_TIME AS OF o.proctime AS r ON r.symbol = o.symbol
-                                            ^
+                                                                          ^
 ----------
 SELECT symbol, TUMBLE_ROWTIME(ts, INTERVAL '1' MINUTE) AS w FROM trades GROUP BY symbol, TUMBLE(ts, INTERVAL '1' MINUTE)
 =>
