@@ -51,6 +51,16 @@ QUERIES: dict[str, list[str]] = {
     "extremes": [
         "SELECT b5, MIN(v), MAX(t), COUNT(DISTINCT k) FROM a [RANGE 1 SECOND] GROUP BY b5"
     ],
+    "pattern": [
+        "SELECT k, n FROM a MATCH_RECOGNIZE (PARTITION BY k, t ORDER BY ts MEASURES COUNT(*) AS n "
+        "PATTERN (A B* C) WITHIN INTERVAL 1 SECOND DEFINE A AS v > 1000, B AS B.v > A.v AND "
+        "B.t = A.t, C AS v < 100) AS m"
+    ],
+    "pattern of all rows": [
+        "SELECT * FROM a MATCH_RECOGNIZE (ORDER BY ts ALL ROWS PER MATCH AFTER MATCH SKIP TO NEXT "
+        "ROW PATTERN (A B*? C) WITHIN INTERVAL 50 MILLISECONDS DEFINE A AS v > PREV(v), C AS v < "
+        "PREV(v, 3)) AS m"
+    ],
     "union": ["SELECT k FROM a [RANGE 1 SECOND] UNION ALL SELECT k FROM b [ROWS 900] EMIT CHANGES"],
     "snapshots": ["SELECT k, v FROM a [RANGE 1 SECOND] EMIT SNAPSHOT EVERY 1 SECOND"],
     "snapshots that are rare": ["SELECT k FROM a [RANGE 1 SECOND] EMIT SNAPSHOT EVERY 1 HOUR"],

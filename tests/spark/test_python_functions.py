@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 from pyspark.sql import SparkSession
 
-from eddyline import Engine, SqlError, StateError
+from eddyline import Engine, SqlError, StateError, UnsupportedError
 from eddyline.spark import Session
 from spark_cases import Feed, bag, definitions, stream_tables
 
@@ -57,3 +58,70 @@ def test_functions_run_in_workers_also_after_a_restart(
     changes = [engine.process({"a": pa.concat_tables(rows)})["q"], engine.advance(10**12)["q"]]
     assert bag(session.results("q")) == bag(pa.concat_tables(changes))
     assert session.results("sums").count() > 0
+
+
+STATEMENTS = """
+CREATE FUNCTION plus(v BIGINT, n BIGINT) RETURNS BIGINT AS v + n;
+CREATE FUNCTION scaled(v BIGINT) RETURNS BIGINT LANGUAGE PYTHON AS $$
+    import pyarrow.compute as pc
+    def scaled(v): return pc.multiply(v, 3)
+$$;
+CREATE AGGREGATE FUNCTION spread(v BIGINT) RETURNS BIGINT LANGUAGE PYTHON AS $$
+    import pyarrow.compute as pc
+    class spread:
+        state = {"most": "MAX BIGINT", "least": "MIN BIGINT"}
+        @staticmethod
+        def accumulate(v): return [v, v]
+        @staticmethod
+        def finish(most, least): return pc.subtract(most, least)
+$$;
+"""
+CREATED = {
+    "rows": "SELECT k, scaled(plus(v, 1)) AS w FROM a [RANGE 6 SECONDS] WHERE v > 1",
+    "groups": "SELECT k, spread(scaled(v)) AS s FROM a [RANGE 5 SECONDS] GROUP BY k EMIT CHANGES",
+    "merged": "SELECT spread(v) AS s, SUM(plus(v, k)) AS t FROM a [RANGE 5 SECONDS] EMIT CHANGES",
+}
+
+
+def test_created_functions_run_in_shards_also_after_a_restart(
+    spark: SparkSession, feeds: tuple[Feed, Feed], tmp_path: Path
+) -> None:
+    rows, feed = stream_tables(2, 2, 80), feeds[0]
+
+    def session_over(files: slice) -> Session:
+        feed.write(*rows[files])
+        session = Session(spark, shards=2, checkpoint=tmp_path / "checkpoint")
+        session.sql(STATEMENTS)
+        session.sql(definitions({"a": feed.source}))
+        for name, query in CREATED.items():
+            session.query(name, query, sink="parquet", path=str(tmp_path / name))
+        return session
+
+    run = session_over(slice(0, 1)).start()
+    run.processAllAvailable()
+    with pytest.raises(UnsupportedError, match="a running job accepts CREATE QUERY"):
+        run.sql("CREATE FUNCTION f(v BIGINT) RETURNS BIGINT LANGUAGE PYTHON AS 'os.system'")
+    run.add("more", "SELECT plus(v, 2) AS w FROM a [NOW]", sink="parquet", path=f"{tmp_path}/more")
+    run.processAllAvailable()
+    run.stop()
+    session = session_over(slice(1, 2))
+    session.start(available_now=True).finish()
+
+    engine = Engine()
+    engine.sql(STATEMENTS)
+    engine.sql(definitions({"a": "source = 'none'"}))
+    for name, query in CREATED.items():
+        engine.query(query, name=name)
+    whole = [engine.process({"a": pa.concat_tables(rows)}), engine.advance(10**12)]
+    for name in ("rows", "groups"):
+        assert bag(session.results(name)) == bag(pa.concat_tables([w[name] for w in whole])), name
+    merged = bag(pa.concat_tables([w["merged"] for w in whole]))
+    assert net(bag(session.results("merged"))) == net(merged)
+
+
+def net(rows: list[tuple[Any, ...]]) -> dict[tuple[Any, ...], int]:
+    """By instant and row, how many rows more there are after the instant."""
+    found: Counter[tuple[Any, ...]] = Counter()
+    for op, ts, _, *values in rows:
+        found[ts, *values] += 1 if op == "+" else -1
+    return {row: n for row, n in found.items() if n}

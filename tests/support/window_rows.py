@@ -13,6 +13,6 @@ def rows(random: Random, clock: list[int], count: int, keys: str) -> pa.Table:
     for _ in range(count):
         clock[0] += random.choice([0, 0, 100_000, 300_000, 500_000, 1_300_000])
         found.append((clock[0], random.choice(keys), random.choice([None, 0, 1, 2, 3])))
-    columns = list(zip(*found, strict=True))
+    columns = list(zip(*found, strict=True)) or [()] * 3
     types = {"ts": pa.int64(), "k": pa.string(), "x": pa.int64()}
     return pa.table({n: pa.array(c, t) for (n, t), c in zip(types.items(), columns, strict=True)})

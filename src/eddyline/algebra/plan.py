@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, cast
 
+from eddyline.algebra.nodes.asof import AsofJoin
 from eddyline.algebra.nodes.base import Keys, Plan
 from eddyline.algebra.nodes.joins import (
     AntiJoin,
@@ -65,6 +66,7 @@ AnyPlan: TypeAlias = (
     | Negation
     | SemiJoin
     | AntiJoin
+    | AsofJoin
     | Lookup
     | Union
     | GroupBy
@@ -84,6 +86,7 @@ __all__ = [
     "OWN_ROW",
     "AntiJoin",
     "AnyPlan",
+    "AsofJoin",
     "Distinct",
     "Filter",
     "FinalRows",

@@ -56,6 +56,13 @@ def _join(name: str, load: BenchLoad) -> Figure:
     return repeat(name, lambda: feed(join_engine(load), batches), note="batches of 100,000 rows")
 
 
+_PATTERN: Final = """
+    SELECT * FROM a MATCH_RECOGNIZE (
+      PARTITION BY k ORDER BY ts MEASURES A.v AS first_v, C.v AS last_v
+      PATTERN (A B+ C) WITHIN INTERVAL 10 MINUTES
+      DEFINE A AS v % 10 < 3, B AS v % 10 BETWEEN 3 AND 5, C AS v % 10 > 5) AS m"""
+
+
 def group_by() -> list[Figure]:
     """SUM by 10,000 groups over a sliding window of 100,000 rows."""
     load = BenchLoad(window_rows=100_000)
@@ -68,6 +75,20 @@ def group_by() -> list[Figure]:
         return feed(engine, batches)
 
     return [repeat("engine, GROUP BY", run, note="window of 100,000 rows, 10,000 groups")]
+
+
+def pattern() -> list[Figure]:
+    """A pattern of three steps within ten seconds, in 10,000 partitions."""
+    load = BenchLoad(window_rows=100_000)
+    batches = [{"a": load.a.slice(at, _BATCH_ROWS)} for at in range(0, load.rows, _BATCH_ROWS)]
+
+    def run() -> Sample:
+        engine = eddyline.Engine()
+        engine.sql("CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
+        engine.query(_PATTERN, name="q")
+        return feed(engine, batches)
+
+    return [repeat("engine, MATCH_RECOGNIZE", run, note="A B+ C in 10,000 partitions")]
 
 
 def flat_small() -> list[Figure]:

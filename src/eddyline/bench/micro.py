@@ -16,6 +16,7 @@ from eddyline.bench.embedded import (
     flat_small,
     group_by,
     integer_join,
+    pattern,
     string_join,
 )
 from eddyline.bench.measure import Figure, apart, machine
@@ -30,6 +31,7 @@ CASES: Final[Mapping[str, Callable[[], list[Figure]]]] = {
     "join": integer_join,
     "join by string": string_join,
     "GROUP BY": group_by,
+    "pattern": pattern,
     "small window": flat_small,
     "middle window": flat_middle,
     "large window": flat_large,

@@ -34,6 +34,7 @@ from eddyline.physical.strategy import FeedbackForm
 from eddyline.runtime.stores.freed_memory import keep_freed_memory
 from eddyline.sql import statements as st
 from eddyline.sql.parser import parse
+from eddyline.sql.placeholders import with_values
 from eddyline.types import BEGINNING
 
 
@@ -107,11 +108,12 @@ class Engine:
         """
         return self.parts.progress.watermark
 
-    def sql(self, text: str) -> list[Query | str | None]:
+    def sql(self, text: str) -> list[Query | str | pa.Table | None]:
         """Run a script of statements separated by semicolons.
 
         Returns:
-            Per statement: the standing query, the text of EXPLAIN, or None.
+            Per statement: the standing query, the text of EXPLAIN, the table of SHOW or DESCRIBE,
+            or None.
 
         Raises:
             SqlError: with the position of the wrong word. CatalogError: a name is taken or missing.
@@ -119,13 +121,23 @@ class Engine:
         return [self.execute(statement) for statement in parse(text)]
 
     @locked
-    def query(self, sql: str, name: str | None = None) -> Query:
+    def query(
+        self,
+        sql: str,
+        name: str | None = None,
+        parameters: Mapping[str, Any] = MappingProxyType({}),
+    ) -> Query:
         """Add a standing query. Its first answer is over the rows that the windows hold now.
+
+        Args:
+            sql: one SELECT.
+            parameters: the values of ``:name`` in it, which become constants: numbers, texts,
+                booleans, datetimes, dates, timedeltas, None.
 
         Raises:
             SqlError: the text is not one SELECT. CatalogError: the name is taken.
         """
-        parsed = parse(sql)
+        parsed = parse(with_values(sql, parameters) if parameters else sql)
         if len(parsed) != 1 or not isinstance(parsed[0], st.SelectStatement):
             raise SqlError(f"query() takes one SELECT, not: {sql.strip()[:60]}")
         return self.parts.statements.add_query(name, parsed[0], parsed[0].emit, {})
@@ -151,7 +163,7 @@ class Engine:
         returns: str,
         kind: FunctionKind = "arrow",
     ) -> None:
-        """Define a scalar function of SQL in Python, for later statements.
+        """Define a function of SQL in Python, for later statements.
 
         It must compute each row from its arguments alone, and always the same value: the division
         into calls depends on the arrival of rows, and a restart computes results again. A row for
@@ -163,7 +175,8 @@ class Engine:
             evaluate: called with positional arguments. ``arrow``: Arrow arrays, returns an Arrow or
                 NumPy array of the same length. ``pandas``: Series of nullable types, returns a
                 Series (NaN in plain floats is NULL). ``python``: the values of one row, returns a
-                value; rows with a NULL argument give NULL without a call.
+                value; rows with a NULL argument give NULL without a call. ``aggregate``: a class,
+                see docs/queries.md, CREATE FUNCTION.
             args, returns: SQL types of the arguments and of the result.
             kind: form of the call, see ``evaluate``.
 
@@ -221,7 +234,7 @@ class Engine:
         return result
 
     @locked
-    def execute(self, statement: st.Statement) -> Query | str | None:
+    def execute(self, statement: st.Statement) -> Query | str | pa.Table | None:
         """Execute one parsed statement, as ``sql`` does."""
         if isinstance(statement, st.SetOption):
             before, known = Settings(self._options, self.strategy), self.parts.queries.known

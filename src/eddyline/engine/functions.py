@@ -12,14 +12,17 @@ from sqlglot import exp
 
 from eddyline.algebra.functions import (
     FUNCTION_KINDS,
+    CodeFunction,
     FunctionKind,
+    UserAggregate,
     UserFunction,
     is_aggregate_name,
     is_reserved,
 )
+from eddyline.algebra.functions.user_aggregates import KEPT_BY, StateColumn
 from eddyline.errors import CatalogError, SqlError, StateError, did_you_mean
 from eddyline.extras import extras_named
-from eddyline.sql.catalog import Catalog
+from eddyline.sql.catalog import Catalog, OwnFunction
 from eddyline.sql.datatypes import type_named
 from eddyline.sql.naming import LONGEST_NAME
 from eddyline.sql.parser import parse
@@ -33,7 +36,7 @@ def make_function(
     args: Sequence[str],
     returns: str,
     kind: FunctionKind = "arrow",
-) -> UserFunction:
+) -> CodeFunction:
     """The function that :meth:`Engine.function` declares.
 
     Raises:
@@ -45,15 +48,18 @@ def make_function(
         raise ValueError(f"function {name}: unknown kind; {did_you_mean(kind, FUNCTION_KINDS)}")
     if isinstance(args, str) or not args:
         raise ValueError(f"function {name}: args is a list of at least one type, as ['DOUBLE']")
-    _require_callable(name)
+    require_callable(name)
     if kind == "pandas":
         with extras_named():
             import_module("pandas")
     parameters = tuple(_type(name, t) for t in args)
+    if kind == "aggregate":
+        state = _state(name, evaluate, len(parameters))
+        return UserAggregate(name, parameters, _type(name, returns), state, evaluate)
     return UserFunction(name, parameters, _type(name, returns), kind, evaluate)
 
 
-def add_function(catalog: Catalog, function: UserFunction) -> None:
+def add_function(catalog: Catalog, function: OwnFunction) -> None:
     """Add a function to the catalog.
 
     Raises:
@@ -74,7 +80,7 @@ def function_declarations(catalog: Catalog) -> list[dict[str, Any]]:
             "returns": sql_type(f.result),
             "kind": f.kind,
         }
-        for f in catalog.functions.values()
+        for f in catalog.code
     ]
 
 
@@ -108,7 +114,34 @@ def add_declared(
         add_function(catalog, make_function(evaluate=code[d["name"].lower()], **d))
 
 
-def _require_callable(name: str) -> None:
+def _state(name: str, evaluate: Any, arguments: int) -> tuple[StateColumn, ...]:
+    """The columns of the state of an aggregate's class.
+
+    Raises:
+        ValueError: the class is not one of an aggregate. SqlError: a type is unknown.
+    """
+    given = getattr(evaluate, "state", {})
+    needed = ("accumulate", "finish") if given else ("finish",)
+    for method in needed:
+        if not callable(getattr(evaluate, method, None)):
+            raise ValueError(
+                f"function {name}: an aggregate is a class with {' and '.join(needed)}"
+            )
+    if not given and arguments != 1:
+        raise ValueError(f"function {name}: an aggregate without a state takes one argument")
+    columns = []
+    for column, declared in given.items():
+        function, _, type_ = str(declared).strip().partition(" ")
+        if function.lower() not in KEPT_BY or not type_:
+            raise ValueError(
+                f"function {name}: the state {column} is '{declared}'; valid: SUM, MIN, MAX or "
+                "COUNT and a type, as 'SUM DOUBLE'"
+            )
+        columns.append(StateColumn(column, function.lower(), _type(name, type_)))
+    return tuple(columns)
+
+
+def require_callable(name: str) -> None:
     """Check that SQL can call a function of this name, and has no other meaning for it.
 
     Raises:

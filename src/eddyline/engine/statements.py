@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from eddyline.algebra.catalog import Emit
+from eddyline.algebra.functions import SqlFunction
 from eddyline.algebra.parts import in_parts
 from eddyline.algebra.reads import streams_read, tables_read
+from eddyline.engine.created_functions import created_function
 from eddyline.engine.declared_statistics import DeclaredStatistics
 from eddyline.engine.explain import computed_values, waits_for_rows
+from eddyline.engine.functions import add_function
 from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query, QuerySpec
 from eddyline.engine.settings import SETTABLE, Settings
+from eddyline.engine.shown import shown
 from eddyline.engine.stateful_parts import StatefulParts
 from eddyline.errors import CatalogError, EddylineError, UnsupportedError, did_you_mean
 from eddyline.sql import statements as st
@@ -44,8 +50,10 @@ class Statements:
         self.placements: Mapping[str, Any] = {}
         self.aside: dict[str, str] = {}
 
-    def execute(self, statement: st.Statement) -> Query | str | None:
-        """Carry out one statement; returns the new query, the text of EXPLAIN, or None."""
+    def execute(self, statement: st.Statement) -> Query | str | pa.Table | None:
+        """Carry out one statement; returns the new query, the text of EXPLAIN, the table of SHOW
+        or DESCRIBE, or None.
+        """
         match statement:
             case st.CreateStream(definition=stream):
                 self._parts.catalog.create_stream(stream)
@@ -63,10 +71,17 @@ class Statements:
                 check_view(select, self._parts.catalog)
                 self._parts.catalog.create_view(name, select)
                 self._parts.definitions.add("view", name, statement.sql, select)
+            case st.CreateFunction(name=name):
+                function = created_function(statement, self._parts.catalog)
+                add_function(self._parts.catalog, function)
+                if isinstance(function, SqlFunction):  # code is not saved
+                    self._parts.definitions.add("function", name, statement.sql)
             case st.CreateQuery():
                 return self.add_query(statement.name, statement, statement.emit, statement.options)
             case st.SelectStatement():
                 return self.add_query(None, statement, statement.emit, {})
+            case st.Show():
+                return shown(statement, self._parts.catalog, self._parts.queries.everyone())
             case st.Explain():
                 return self._explain(statement)
             case st.AlterQuery():

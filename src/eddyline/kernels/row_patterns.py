@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from eddyline.kernels import run_conditions
-from eddyline.kernels.options import kernel
-from eddyline.kernels.run_conditions import FALSE, TRUE, Conditions
+from eddyline.kernels.options import inlined, kernel
+from eddyline.kernels.run_conditions import TRUE, Conditions
 
 #: No row, no choice.
 NONE = -1
@@ -29,20 +29,26 @@ TAKE, SPLIT, JUMP, MATCH = range(4)
 #: tried behind it, and values.
 NEXT, TS, NUMBER, LABEL, BITS, SOURCE, HELD, NULLS, SEEN_BY, SEEN = range(10)
 #: Columns of a partition: the first and last row of its list, whether there is an attempt, its last
-#: row, where in the program it is, its newest choice, its steps; then registers.
-START, TAIL, LIVE, CURRENT, PLACE, TOP, STEPS, WAITS, REGISTERS = range(9)
+#: row, where in the program it is, its newest choice, its steps, whether the calendar has it, the
+#: first instant whose rows are not of it; then registers.
+START, TAIL, LIVE, CURRENT, PLACE, TOP, STEPS, WAITS, DUE, REGISTERS = range(10)
 #: Columns of a choice: an older one, where in the program it is, the last row; then registers.
 OLDER, C_PLACE, C_CURRENT, C_REGISTERS = range(4)
 #: Counters: free choices (a list), choices ever used, matches and their rows, freed rows, rows that
-#: were put into lists, free numbers of rows, and the end of these.
+#: were put into lists, free numbers of rows, and the end of these; where a run of the kernel that
+#: lacked room goes on: whether it does, whether the row is in its list, the instant and the place
+#: within it.
 FREE, CHOICES, HEADS, ITEMS, FREED, TAKEN, FREE_ROWS, END_ROWS = range(8)
-COUNTERS = 8
+STOPPED, IS_PUT, NOW, NOW_SEQ = range(8, 12)
+COUNTERS = 12
 #: Columns of a match: instant, its place within the instant, number of the first row, where its
 #: rows begin, how many they are, and a problem.
 H_TS, H_SEQ, H_NUMBER, H_FIRST, H_ROWS, H_PROBLEM = range(6)
 #: Problems of a match; those of conditions are OVERFLOW and ZERO_DIVISOR.
 FINE = 0
 NO_TARGET, TARGET_IS_FIRST, TOO_MANY_STEPS = 11, 12, 13
+#: Other outcomes of a search.
+_WAITS, _FAILED, _FOUND, _LACKS_ROOM = -4, -3, -2, -1
 #: Ways to skip.
 PAST_LAST, TO_NEXT, TO_FIRST, TO_LAST = range(4)
 #: ``within`` without a limit.
@@ -53,7 +59,6 @@ class Program(NamedTuple):
     """A pattern.
 
     Attributes:
-        code: int64[n, 4]: instructions, and the number of a split.
         begins: the variables that the first row can have, as bits.
         within: the time after its first row from which on rows are not part of a match, in us.
         skip: a way. target: the variables to skip to, as bits.
@@ -61,7 +66,6 @@ class Program(NamedTuple):
         most_steps: of one attempt.
     """
 
-    code: np.ndarray
     begins: int
     within: int
     skip: int
@@ -70,58 +74,9 @@ class Program(NamedTuple):
     most_steps: int
 
 
-class Lists(NamedTuple):
-    """What is kept, and what happens; all arrays are int64.
-
-    Attributes:
-        rows, partitions, choices: see above; heads, items: matches, and (row, variable) of each of
-            their rows. freed, taken: numbers of rows. free_rows: a stack.
-        counters: see above.
-    """
-
-    rows: np.ndarray
-    partitions: np.ndarray
-    choices: np.ndarray
-    heads: np.ndarray
-    items: np.ndarray
-    freed: np.ndarray
-    taken: np.ndarray
-    free_rows: np.ndarray
-    counters: np.ndarray
-
-
 @kernel
-def _longer(array: np.ndarray) -> np.ndarray:
-    longer = np.empty((2 * array.shape[0], array.shape[1]), np.int64)
-    longer[: array.shape[0]] = array
-    return longer
-
-
-@kernel
-def _with_room(lists: Lists) -> Lists:
-    """The lists with room for a choice, a match, and a row of a match."""
-    choices, heads, items, c = lists.choices, lists.heads, lists.items, lists.counters
-    if c[FREE] == NONE and c[CHOICES] == choices.shape[0]:
-        choices = _longer(choices)
-    if c[HEADS] == heads.shape[0]:
-        heads = _longer(heads)
-    if c[ITEMS] == items.shape[0]:
-        items = _longer(items)
-    return Lists(
-        lists.rows,
-        lists.partitions,
-        choices,
-        heads,
-        items,
-        lists.freed,
-        lists.taken,
-        lists.free_rows,
-        c,
-    )
-
-
-@kernel
-def feed(
+def go_on(
+    first: int,
     partition: np.ndarray,
     ts: np.ndarray,
     seq: np.ndarray,
@@ -129,128 +84,191 @@ def feed(
     nulls: np.ndarray,
     values: np.ndarray,
     number: int,
+    code: np.ndarray,
     program: Program,
     conditions: Conditions,
-    lists: Lists,
-) -> Lists:
-    """Go on with the rows of a chunk, in their order; returns the lists, some of them replaced.
+    rows: np.ndarray,
+    partitions: np.ndarray,
+    choices: np.ndarray,
+    heads: np.ndarray,
+    items: np.ndarray,
+    freed: np.ndarray,
+    taken: np.ndarray,
+    free_rows: np.ndarray,
+    c: np.ndarray,
+) -> int:
+    """Go on with the rows of a chunk, in their order, or let time pass for partitions.
 
     Args:
-        partition, ts, seq: int64[n]. bits: int64[n], the variables whose conditions on the row
-            alone hold. values: int64[v, n], which other conditions read; nulls: int64[n], a bit per
-            value. number: of the first row.
+        first: the row to begin with.
+        partition, ts: int64[n]: of each row; or, if ``seq`` has no items, which can get no more
+            rows before and at an instant.
+        seq: int64[n]. bits: int64[n], the variables whose conditions on the row alone hold.
+        values: int64[v, n], which other conditions read; nulls: int64[n], a bit per value.
+        number: of row 0. code: int64[n, 4]: instructions, and the number of a split.
+        rows, partitions, choices: see above. heads, items: matches, and (row, variable) of each of
+            their rows. freed, taken: numbers of rows. free_rows: a stack. c: counters.
+
+    Returns:
+        n; or a row at which choices, heads or items lack room: call it again from there with more.
     """
-    rows, partitions, c = lists.rows, lists.partitions, lists.counters
-    first_value = SEEN + program.words
-    for i in range(partition.size):
+    has_rows, has_run = seq.size > 0, conditions.trackers.shape[0] > 0
+    begins, first_value = program.begins, SEEN + program.words
+    for i in range(first, partition.size):
         p = partition[i]
-        while partitions[p, LIVE]:
-            due = rows[partitions[p, START], TS] + program.within
-            if due > ts[i]:
-                break
-            lists = _advanced(p, due, -1, program, conditions, lists)
-        if partitions[p, START] == NONE and bits[i] & program.begins == 0:
+        is_idle = partitions[p, START] == NONE
+        if is_idle and not (has_rows and bits[i] & begins):
             continue
-        if c[FREE_ROWS]:
-            c[FREE_ROWS] -= 1
-            r = lists.free_rows[c[FREE_ROWS]]
-        else:
-            r = c[END_ROWS]
-            c[END_ROWS] += 1
-        rows[r, NEXT], rows[r, TS], rows[r, NUMBER] = NONE, ts[i], number + i
-        rows[r, BITS], rows[r, SOURCE], rows[r, HELD] = bits[i], i, 1
-        rows[r, NULLS], rows[r, SEEN_BY] = nulls[i], NONE
-        for v in range(values.shape[0]):
-            rows[r, first_value + v] = values[v, i]
-        lists.taken[c[TAKEN]] = r
-        c[TAKEN] += 1
-        if partitions[p, START] == NONE:
-            partitions[p, START] = r
-        else:
-            rows[partitions[p, TAIL], NEXT] = r
-        partitions[p, TAIL] = r
-        lists = _advanced(p, ts[i], seq[i], program, conditions, lists)
-    return lists
-
-
-@kernel
-def close(
-    due: np.ndarray, clock: int, program: Program, conditions: Conditions, lists: Lists
-) -> Lists:
-    """Let time pass for partitions, int64[n]: decide the attempts that can get no more rows."""
-    rows, partitions = lists.rows, lists.partitions
-    for i in range(due.size):
-        p = due[i]
-        while partitions[p, LIVE]:
-            at = rows[partitions[p, START], TS] + program.within
-            if at > clock:
+        is_put = not has_rows
+        is_going_on = c[STOPPED] != 0
+        if is_going_on:
+            is_put = c[IS_PUT] != 0
+        while True:
+            if is_going_on:
+                now, place = c[NOW], c[NOW_SEQ]
+                is_going_on = False
+                c[STOPPED] = 0
+            elif partitions[p, LIVE] and partitions[p, DUE] <= ts[i]:
+                now, place = partitions[p, DUE], -1
+            elif is_put or (partitions[p, START] == NONE and not bits[i] & begins):
                 break
-            lists = _advanced(p, at, -1, program, conditions, lists)
-    return lists
+            else:
+                r = _new_row(free_rows, c)
+                taken[c[TAKEN]] = r
+                c[TAKEN] += 1
+                _put(r, p, rows, partitions)
+                rows[r, TS], rows[r, NUMBER], rows[r, BITS] = ts[i], number + i, bits[i]
+                rows[r, SOURCE], rows[r, NULLS] = i, nulls[i]
+                for v in range(values.shape[0]):
+                    rows[r, first_value + v] = values[v, i]
+                is_put, now, place = True, ts[i], seq[i]
+            is_full = _advance(
+                p,
+                now,
+                place,
+                code,
+                program,
+                has_run,
+                conditions,
+                rows,
+                partitions,
+                choices,
+                heads,
+                items,
+                freed,
+                c,
+            )
+            if is_full:
+                c[STOPPED], c[IS_PUT], c[NOW], c[NOW_SEQ] = 1, 1 if is_put else 0, now, place
+                return i
+    return partition.size
 
 
-@kernel
-def _advanced(
-    p: int, now: int, seq: int, program: Program, conditions: Conditions, lists: Lists
-) -> Lists:
-    """Go on with a partition at an instant, until it waits for a row."""
-    rows, partitions = lists.rows, lists.partitions
+@inlined
+def _new_row(free_rows: np.ndarray, c: np.ndarray) -> int:
+    if c[FREE_ROWS]:
+        c[FREE_ROWS] -= 1
+        r = free_rows[c[FREE_ROWS]]
+    else:
+        r = c[END_ROWS]
+        c[END_ROWS] += 1
+    return r
+
+
+@inlined
+def _put(r: int, p: int, rows: np.ndarray, partitions: np.ndarray) -> None:
+    """Put a row at the end of its partition's list."""
+    rows[r, NEXT], rows[r, HELD], rows[r, SEEN_BY] = NONE, 1, NONE
+    if partitions[p, START] == NONE:
+        partitions[p, START] = r
+    else:
+        rows[partitions[p, TAIL], NEXT] = r
+    partitions[p, TAIL] = r
+
+
+@inlined
+def _advance(
+    p: int,
+    now: int,
+    seq: int,
+    code: np.ndarray,
+    program: Program,
+    has_run: bool,
+    conditions: Conditions,
+    rows: np.ndarray,
+    partitions: np.ndarray,
+    choices: np.ndarray,
+    heads: np.ndarray,
+    items: np.ndarray,
+    freed: np.ndarray,
+    c: np.ndarray,
+) -> bool:
+    """Go on with a partition at an instant, until it waits for a row; True: there is no room."""
+    is_full = False
     while partitions[p, START] != NONE:
         start = partitions[p, START]
-        if not partitions[p, LIVE]:
-            if rows[start, BITS] & program.begins == 0:
-                _begin_behind(p, rows[start, NEXT], lists)
-                continue
-            _begin(p, conditions, partitions)
-        outcome, lists = _searched(p, now, program, conditions, lists)
+        if partitions[p, LIVE] or rows[start, BITS] & program.begins:
+            if not partitions[p, LIVE]:
+                _begin(p, rows[start, TS] + program.within, partitions)
+                if has_run:
+                    run_conditions.begin(conditions.trackers, partitions[p, REGISTERS:])
+            outcome = _search(
+                p, now, code, program, has_run, conditions, rows, partitions, choices, c
+            )
+        else:
+            outcome = _FAILED
         if outcome == _WAITS:
-            return lists
-        if outcome == _FAILED:
-            _forget_choices(p, lists)
-            _begin_behind(p, rows[start, NEXT], lists)
-            continue
-        problem = FINE if outcome == _FOUND else outcome
-        target = rows[start, NEXT]
-        if problem == FINE:
-            target, problem = _target(p, program, rows, partitions)
-        lists = _emitted(p, now, seq, problem, lists)
-        _forget_choices(p, lists)
-        _begin_behind(p, target, lists)
-    return lists
+            break
+        target, problem = rows[start, NEXT], FINE
+        if outcome != _FAILED and outcome != _LACKS_ROOM:
+            if outcome == _FOUND:
+                target, problem = _target(p, program.skip, program.target, rows, partitions)
+            else:
+                problem = outcome
+            if not _emit(p, now, seq, problem, rows, partitions, heads, items, c):
+                outcome = _LACKS_ROOM
+        if outcome == _LACKS_ROOM:
+            is_full = True
+            break
+        _begin_behind(p, target, rows, partitions, choices, freed, c)
+    return is_full
 
 
-_WAITS, _FAILED, _FOUND = -3, -2, -1
-
-
-@kernel
-def _begin(p: int, conditions: Conditions, partitions: np.ndarray) -> None:
+@inlined
+def _begin(p: int, due: int, partitions: np.ndarray) -> None:
     partitions[p, LIVE] = 1
+    partitions[p, DUE] = due
     partitions[p, CURRENT] = NONE
     partitions[p, PLACE] = 0
     partitions[p, TOP] = NONE
     partitions[p, STEPS] = 0
-    if conditions.trackers.shape[0]:
-        run_conditions.begin(conditions.trackers, partitions[p, REGISTERS:])
 
 
-@kernel
-def _searched(
-    p: int, now: int, program: Program, conditions: Conditions, lists: Lists
-) -> tuple[int, Lists]:
-    """Go on with an attempt -> _WAITS, _FAILED, _FOUND, or a problem; and the lists."""
-    rows, partitions, code = lists.rows, lists.partitions, program.code
+@inlined
+def _search(
+    p: int,
+    now: int,
+    code: np.ndarray,
+    program: Program,
+    has_run: bool,
+    conditions: Conditions,
+    rows: np.ndarray,
+    partitions: np.ndarray,
+    choices: np.ndarray,
+    c: np.ndarray,
+) -> int:
+    """Go on with an attempt -> _WAITS, _FAILED, _FOUND, _LACKS_ROOM, or a problem."""
+    words = program.words
     start, current = partitions[p, START], partitions[p, CURRENT]
     place, steps = partitions[p, PLACE], partitions[p, STEPS]
-    attempt, end = rows[start, NUMBER], rows[start, TS] + program.within
-    registers = partitions[p, REGISTERS:]
+    end = partitions[p, DUE]
     outcome = _FOUND
-    while True:
-        operation = code[place, 0]
-        if operation == JUMP:
+    while code[place, 0] != MATCH:
+        if code[place, 0] == JUMP:
             place = code[place, 1]
             continue
         is_right = True
-        if operation == TAKE:
+        if code[place, 0] == TAKE:
             row = start if current == NONE else rows[current, NEXT]
             if row == NONE and end > now:
                 outcome = _WAITS
@@ -259,61 +277,61 @@ def _searched(
             if steps > program.most_steps:
                 outcome = TOO_MANY_STEPS
                 break
-            fit = _fits(row, code[place, 1], end, conditions, program, rows, registers)
-            if fit > TRUE:
-                outcome = fit
-                break
-            is_right = fit == TRUE
+            variable = code[place, 1]
+            is_right = (
+                row != NONE and rows[row, TS] < end and (rows[row, BITS] >> variable) & 1 != 0
+            )
+            if is_right and has_run:
+                fit = _fits(row, variable, conditions, words, rows, partitions[p, REGISTERS:])
+                if fit > TRUE:
+                    outcome = fit
+                    break
+                is_right = fit == TRUE
             if is_right:
-                rows[row, LABEL] = code[place, 1]
+                rows[row, LABEL] = variable
                 current = row
                 place += 1
-        elif operation == SPLIT:
-            is_right = current == NONE or not _is_seen(
-                rows, current, attempt, code[place, 3], program.words
-            )
-            if is_right:
-                lists = _with_room(lists)
-                _remember(p, code[place, 2], current, registers, lists)
-                place = code[place, 1]
         else:
-            break
+            if c[FREE] == NONE and c[CHOICES] == choices.shape[0]:
+                outcome = _LACKS_ROOM
+                break
+            if words and current != NONE:
+                is_right = not _is_seen(rows, current, rows[start, NUMBER], code[place, 3], words)
+            if is_right:
+                _remember(p, code[place, 2], current, has_run, partitions, choices, c)
+                place = code[place, 1]
         if is_right:
             continue
         top = partitions[p, TOP]
         if top == NONE:
             outcome = _FAILED
             break
-        place, current = _taken_back(p, top, registers, lists)
+        place, current = choices[top, C_PLACE], choices[top, C_CURRENT]
+        _take_back(p, top, has_run, partitions, choices, c)
     partitions[p, CURRENT], partitions[p, PLACE], partitions[p, STEPS] = current, place, steps
-    return outcome, lists
+    return outcome
 
 
 @kernel
 def _fits(
     row: int,
     variable: int,
-    end: int,
     conditions: Conditions,
-    program: Program,
+    words: int,
     rows: np.ndarray,
     registers: np.ndarray,
 ) -> int:
     """Whether the attempt can go on with a row as a variable; registers are of it, then."""
-    if row == NONE or rows[row, TS] >= end or not (rows[row, BITS] >> variable) & 1:
-        return FALSE
-    trackers = conditions.trackers
-    if trackers.shape[0] == 0:
-        return TRUE
-    first_value = SEEN + program.words
     scratch = conditions.scratch
     scratch[:] = registers
-    values = rows[row, first_value:]
-    if not run_conditions.track(trackers, variable, row, values, rows[row, NULLS], scratch):
+    values = rows[row, SEEN + words :]
+    if not run_conditions.track(
+        conditions.trackers, variable, row, values, rows[row, NULLS], scratch
+    ):
         return run_conditions.OVERFLOW
     if conditions.starts[variable] < conditions.starts[variable + 1]:
         outcome = run_conditions.satisfied(
-            conditions, variable, row, scratch, rows, first_value, NULLS
+            conditions, variable, row, scratch, rows, SEEN + words, NULLS
         )
         if outcome != TRUE:
             return outcome
@@ -321,86 +339,99 @@ def _fits(
     return TRUE
 
 
-@kernel
+@inlined
 def _is_seen(rows: np.ndarray, row: int, attempt: int, split: int, words: int) -> bool:
     """Whether the attempt has been at a split behind a row before; from now on it has."""
-    if words == 0:
-        return False
     if rows[row, SEEN_BY] != attempt:
         rows[row, SEEN_BY] = attempt
-        rows[row, SEEN : SEEN + words] = 0
+        for w in range(words):
+            rows[row, SEEN + w] = 0
     word, bit = SEEN + (split >> 6), np.int64(1) << np.int64(split & 63)
-    if rows[row, word] & bit:
-        return True
+    is_seen = rows[row, word] & bit != 0
     rows[row, word] |= bit
-    return False
+    return is_seen
 
 
-@kernel
-def _remember(p: int, place: int, current: int, registers: np.ndarray, lists: Lists) -> None:
-    c, choices = lists.counters, lists.choices
-    if c[FREE] != NONE:
-        new = c[FREE]
+@inlined
+def _remember(
+    p: int,
+    place: int,
+    current: int,
+    has_run: bool,
+    partitions: np.ndarray,
+    choices: np.ndarray,
+    c: np.ndarray,
+) -> None:
+    """Make a choice, for which there is room."""
+    new = c[FREE]
+    if new != NONE:
         c[FREE] = choices[new, OLDER]
     else:
         new = c[CHOICES]
         c[CHOICES] += 1
-    choices[new, OLDER] = lists.partitions[p, TOP]
+    choices[new, OLDER] = partitions[p, TOP]
     choices[new, C_PLACE], choices[new, C_CURRENT] = place, current
-    choices[new, C_REGISTERS:] = registers
-    lists.partitions[p, TOP] = new
+    if has_run:
+        choices[new, C_REGISTERS:] = partitions[p, REGISTERS:]
+    partitions[p, TOP] = new
 
 
-@kernel
-def _taken_back(p: int, top: int, registers: np.ndarray, lists: Lists) -> tuple[int, int]:
-    """Go back to the newest choice -> its place in the program, its last row."""
-    choices = lists.choices
-    lists.partitions[p, TOP] = choices[top, OLDER]
-    choices[top, OLDER] = lists.counters[FREE]
-    lists.counters[FREE] = top
-    registers[:] = choices[top, C_REGISTERS:]
-    return choices[top, C_PLACE], choices[top, C_CURRENT]
+@inlined
+def _take_back(
+    p: int, top: int, has_run: bool, partitions: np.ndarray, choices: np.ndarray, c: np.ndarray
+) -> None:
+    """Give up the newest choice, and let registers be as they were."""
+    partitions[p, TOP] = choices[top, OLDER]
+    choices[top, OLDER] = c[FREE]
+    c[FREE] = top
+    if has_run:
+        partitions[p, REGISTERS:] = choices[top, C_REGISTERS:]
 
 
-@kernel
-def _forget_choices(p: int, lists: Lists) -> None:
-    choices, c = lists.choices, lists.counters
-    top = lists.partitions[p, TOP]
-    while top != NONE:
-        older = choices[top, OLDER]
-        choices[top, OLDER] = c[FREE]
-        c[FREE] = top
-        top = older
-    lists.partitions[p, TOP] = NONE
-
-
-@kernel
-def _begin_behind(p: int, target: int, lists: Lists) -> None:
-    """Let the next attempt begin at a row, and free those before it."""
-    rows, partitions, c = lists.rows, lists.partitions, lists.counters
+@inlined
+def _begin_behind(
+    p: int,
+    target: int,
+    rows: np.ndarray,
+    partitions: np.ndarray,
+    choices: np.ndarray,
+    freed: np.ndarray,
+    c: np.ndarray,
+) -> None:
+    """Let the next attempt begin at a row, and free those before it, and the choices."""
     row = partitions[p, START]
     while row != target:
         rows[row, HELD] = 0
-        lists.freed[c[FREED]] = row
+        freed[c[FREED]] = row
         c[FREED] += 1
         row = rows[row, NEXT]
+    if partitions[p, LIVE]:
+        top = partitions[p, TOP]
+        while top != NONE:
+            older = choices[top, OLDER]
+            choices[top, OLDER] = c[FREE]
+            c[FREE] = top
+            top = older
+        partitions[p, TOP] = NONE
     partitions[p, START] = target
     partitions[p, LIVE] = 0
 
 
 @kernel
-def _target(p: int, program: Program, rows: np.ndarray, partitions: np.ndarray) -> tuple[int, int]:
+def _target(
+    p: int, skip: int, variables: int, rows: np.ndarray, partitions: np.ndarray
+) -> tuple[int, int]:
     """Where the next attempt begins behind a match, and the problem."""
     start, last = partitions[p, START], partitions[p, CURRENT]
-    if program.skip == PAST_LAST:
+    if skip == PAST_LAST:
         return rows[last, NEXT], FINE
-    if program.skip == TO_NEXT:
+    if skip == TO_NEXT:
         return rows[start, NEXT], FINE
     found, row = NONE, start
     while True:
-        if (program.target >> rows[row, LABEL]) & 1:
+        if (variables >> rows[row, LABEL]) & 1:
             found = row
-            if program.skip == TO_FIRST:
+            if skip == TO_FIRST:
                 break
         if row == last:
             break
@@ -413,28 +444,37 @@ def _target(p: int, program: Program, rows: np.ndarray, partitions: np.ndarray) 
 
 
 @kernel
-def _emitted(p: int, now: int, seq: int, problem: int, lists: Lists) -> Lists:
-    """Add a match, or the first row of an attempt with a problem, to the lists."""
-    lists = _with_room(lists)
-    rows, c = lists.rows, lists.counters
-    start = lists.partitions[p, START]
-    last = lists.partitions[p, CURRENT] if problem == FINE else start
-    h = c[HEADS]
-    lists.heads[h, H_TS], lists.heads[h, H_SEQ] = now, seq
-    lists.heads[h, H_NUMBER], lists.heads[h, H_PROBLEM] = rows[start, NUMBER], problem
-    lists.heads[h, H_FIRST] = c[ITEMS]
+def _emit(
+    p: int,
+    now: int,
+    seq: int,
+    problem: int,
+    rows: np.ndarray,
+    partitions: np.ndarray,
+    heads: np.ndarray,
+    items: np.ndarray,
+    c: np.ndarray,
+) -> bool:
+    """Add a match, or the first row of an attempt with a problem; False: there is no room."""
+    start = partitions[p, START]
+    last = partitions[p, CURRENT] if problem == FINE else start
+    h, at = c[HEADS], c[ITEMS]
+    if h == heads.shape[0]:
+        return False
     row = start
     while True:
-        lists = _with_room(lists)
-        lists.items[c[ITEMS], 0] = row
-        lists.items[c[ITEMS], 1] = rows[row, LABEL]
-        c[ITEMS] += 1
+        if at == items.shape[0]:
+            return False
+        items[at, 0], items[at, 1] = row, rows[row, LABEL]
+        at += 1
         if row == last:
             break
         row = rows[row, NEXT]
-    lists.heads[h, H_ROWS] = c[ITEMS] - lists.heads[h, H_FIRST]
-    c[HEADS] += 1
-    return lists
+    heads[h, H_TS], heads[h, H_SEQ] = now, seq
+    heads[h, H_NUMBER], heads[h, H_PROBLEM] = rows[start, NUMBER], problem
+    heads[h, H_FIRST], heads[h, H_ROWS] = c[ITEMS], at - c[ITEMS]
+    c[HEADS], c[ITEMS] = h + 1, at
+    return True
 
 
 @kernel

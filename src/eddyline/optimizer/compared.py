@@ -8,6 +8,7 @@ from typing import Final
 from eddyline.algebra.expressions import Call, Expr, columns_of, walk
 from eddyline.algebra.plan import (
     AntiJoin,
+    AsofJoin,
     Distinct,
     Filter,
     GroupBy,
@@ -67,13 +68,13 @@ def _origins(plan: Plan, found: set[ComparedColumn]) -> list[Origins]:
             return below[0] + [frozenset()] * len(plan.names)
         case Windowed():
             return below[0] + [frozenset()] * 2
-        case Join() | Negation() | SemiJoin() | AntiJoin():
+        case Join() | Negation() | SemiJoin() | AntiJoin() | AsofJoin():
             for left, right in plan.keys:
                 found |= _read([left], below[0]) | _read([right], below[1])
             both = below[0] + below[1]
-            if not isinstance(plan, Negation) and plan.residual is not None:
+            if not isinstance(plan, (Negation, AsofJoin)) and plan.residual is not None:
                 found |= _read(_equated(plan.residual), both)
-            return both if isinstance(plan, Join) else below[0]
+            return both if isinstance(plan, (Join, AsofJoin)) else below[0]
         case Union():
             return [frozenset().union(*parts) for parts in zip(*below, strict=True)]
         case GroupBy():

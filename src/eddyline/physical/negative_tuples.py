@@ -14,7 +14,16 @@ from functools import partial
 from typing import Any
 
 from eddyline.algebra.catalog import Emit
-from eddyline.algebra.plan import Distinct, Join, Lookup, Plan, StreamScan, TableScan, Windowed
+from eddyline.algebra.plan import (
+    AsofJoin,
+    Distinct,
+    Join,
+    Lookup,
+    Plan,
+    StreamScan,
+    TableScan,
+    Windowed,
+)
 from eddyline.algebra.windows import Range
 from eddyline.physical.node_planner import StemOf
 from eddyline.physical.patterns import base_scan, row_ids_of
@@ -52,7 +61,7 @@ class NegativeTuplePlanner(Planner):
 
     def _begins(self, plan: Plan) -> bool:
         """Whether a '-' per expiry is added to the rows of the plan's timed operator."""
-        if isinstance(plan, Windowed):
+        if isinstance(plan, (Windowed, AsofJoin)):
             return True
         return isinstance(plan, StreamScan) and isinstance(plan.window, Range)
 

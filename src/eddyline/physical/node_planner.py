@@ -13,6 +13,7 @@ from eddyline.algebra.expressions import ColumnRef, Expr, Literal
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
     AntiJoin,
+    AsofJoin,
     Distinct,
     Filter,
     FinalRows,
@@ -42,6 +43,7 @@ from eddyline.algebra.plan import (
     sealed,
 )
 from eddyline.kernels import matching
+from eddyline.physical.asof_forms import asof_form
 from eddyline.physical.compiled import (
     aggregate_column,
     output,
@@ -62,6 +64,7 @@ from eddyline.runtime.batch import Evaluator
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.join_input import InputRows, JoinInput, StemRows
 from eddyline.runtime.join_inputs.table_input import StaticInput, TableInput
+from eddyline.runtime.operators.asof import AsofJoin as AsofOperator
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
 from eddyline.runtime.operators.expire import Expire
@@ -75,6 +78,7 @@ from eddyline.runtime.operators.match_recognize import MatchRecognize as MatchOp
 from eddyline.runtime.operators.matching import Matching, MatchInput, MatchKeys
 from eddyline.runtime.operators.over import Over as OverOperator
 from eddyline.runtime.operators.project import Project as ProjectOperator
+from eddyline.runtime.operators.row_conditions import RowConditions
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.operators.scan import TableScan as TableScanOperator
 from eddyline.runtime.operators.session_group import SessionGroup
@@ -163,6 +167,8 @@ class NodePlanner:
                 return self._join(node)
             case Negation() | SemiJoin() | AntiJoin():
                 return self._matching(node)
+            case AsofJoin():
+                return self._asof(node, probed)
             case Union():
                 return UnionOperator([self.build(p, probed=not is_endless(p)) for p in node.parts])
             case GroupBy():
@@ -172,7 +178,12 @@ class NodePlanner:
             case Over():
                 return self._over(node)
             case MatchRecognize():
-                return MatchOperator(self._rows_of_windows(node.input), compiled_matching(node))
+                source = self._rows_of_windows(node.input)
+                shared = self._graph.obtain(
+                    ("row conditions", source), partial(RowConditions, source)
+                )
+                assert isinstance(shared, RowConditions), "the key of row conditions"
+                return MatchOperator(shared, compiled_matching(node))
             case Distinct():
                 return self._distinct(node)
             case Product():
@@ -213,6 +224,13 @@ class NodePlanner:
         if isinstance(stem, TableStem):
             return TableScanOperator(stem, deletions=plan.updates == "retroactive")
         return Scan(stem, stem.open_window("all", partial(EndlessWindow, keep=True)), "all")
+
+    def _asof(self, plan: AsofJoin, probed: bool) -> Operator:
+        left, right = (self._rows_of_windows(p) for p in plan.inputs)
+        form, lazy_us = asof_form(plan), self._strategy.lazy_us
+        operator = self._graph.obtain(("asof", plan), partial(AsofOperator, left, right, form))
+        make = partial(Spool, operator, plan.schema, form.width, lazy_us, keep=probed)
+        return self._graph.obtain(("spool", operator, probed), make)
 
     def _lookup(self, plan: Lookup, probed: bool) -> Operator:
         make = partial(self._enriched, plan, probed)

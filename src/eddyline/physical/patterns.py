@@ -8,6 +8,7 @@ from typing import assert_never
 from eddyline.algebra.expressions import ColumnRef
 from eddyline.algebra.plan import (
     AntiJoin,
+    AsofJoin,
     Distinct,
     Filter,
     FinalRows,
@@ -88,6 +89,8 @@ def row_ids_of(plan: Plan) -> RowIds:
             return RowIds(row_ids_of(node.left).stored_width, stored=True)
         case Over():  # and the number of the change that shows the row as it is
             return RowIds(row_ids_of(node.input).stored_width + 1, stored=False)
+        case AsofJoin():  # its rows are put into a store
+            return RowIds(1, stored=True)
         case Union():
             return RowIds(1 + max(row_ids_of(p).width for p in node.parts), stored=False)
         case GroupBy() | Distinct() | FinalRows() | SessionGroups() | MatchRecognize():
@@ -116,7 +119,7 @@ def is_endless(plan: Plan) -> bool:
 
 def _source_of(plan: Plan) -> Plan:
     """The plan below projections, filters and look-ups."""
-    while isinstance(plan, (Filter, Project, Unnest, Lookup)):
+    while isinstance(plan, (Filter, Project, Unnest, Lookup, AsofJoin)):
         plan = plan.inputs[0]
     return plan
 
@@ -138,7 +141,7 @@ def unbounded_scan(plan: Plan) -> str | None:
         return f"EMIT FINAL {plan.label}"
     if isinstance(plan, MatchRecognize):
         return f"MATCH_RECOGNIZE {plan.label}"
-    if isinstance(plan, Lookup):
+    if isinstance(plan, (Lookup, AsofJoin)):
         return unbounded_scan(plan.left)
     if not isinstance(plan, (Filter, Project, Unnest, Union)):
         return None

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef, TableDef
-from eddyline.algebra.functions import FunctionKind, UserFunction
+from eddyline.algebra.functions import CodeFunction, FunctionKind
 from eddyline.algebra.reads import stream_scans, streams_read, tables_read
 from eddyline.algebra.windows import Range
 from eddyline.engine.definitions import Definition
@@ -72,14 +72,14 @@ class Script:
 
     def run(
         self, text: str, base: Path | None = None
-    ) -> Iterator[tuple[Statement, Query | str | None]]:
+    ) -> Iterator[tuple[Statement, Query | str | pa.Table | None]]:
         """Check and execute the statements of a script, one by one.
 
         Args:
             base: directory of relative paths; None: files with a relative path are not read.
 
         Yields:
-            Each statement with its query, its explanation, or None.
+            Each statement with its query, its explanation, the table that it shows, or None.
 
         Raises:
             SqlError: a statement is wrong, or an option of a source or sink; with line and column
@@ -192,7 +192,7 @@ class Script:
     def of(
         cls,
         statements: Iterable[str],
-        functions: Iterable[UserFunction] = (),
+        functions: Iterable[CodeFunction] = (),
         settings: Settings = DEFAULT_SETTINGS,
     ) -> Script:
         """A script of these statements, which may call these functions."""
@@ -218,9 +218,9 @@ class Script:
         self._engine.advance(max(map(longest_range_us, self.queries.values()), default=0) + 2)
 
     @property
-    def functions(self) -> tuple[UserFunction, ...]:
+    def functions(self) -> tuple[CodeFunction, ...]:
         """The functions defined in Python, in order."""
-        return tuple(self._engine.catalog.functions.values())
+        return self._engine.catalog.code
 
     @property
     def streams(self) -> Mapping[str, StreamDef]:
@@ -264,9 +264,15 @@ class Script:
         return tuple(
             replace(d, sql=self._queries[d.name])
             if d.kind == "query"
-            else public_source(d, self.streams.get(d.name) or self.tables.get(d.name))
+            else public_source(d, self._source(d))
             for d in self._engine.parts.definitions
         )
+
+    def _source(self, made: Definition) -> StreamDef | TableDef | None:
+        """The stream or table that a definition makes; None of another object."""
+        if made.kind == "stream":
+            return self.streams[made.name]
+        return self.tables[made.name] if made.kind == "table" else None
 
     def statement(self, query: str) -> str:
         """The CREATE QUERY statement of a query, with the options of its sink."""
@@ -349,7 +355,7 @@ class Script:
             tuple(n for n, t in self.tables.items() if n in tables and is_live(t)),
         )
 
-    def _record(self, statement: Statement, made: Query | str | None) -> None:
+    def _record(self, statement: Statement, made: Query | str | pa.Table | None) -> None:
         match statement:
             case CreateTable(definition=table):
                 self._engine.table(table.name, arrow_schema(table.schema).empty_table())

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -42,6 +43,7 @@ from eddyline.spark.storage import files
 from eddyline.spark.storage.directory import path_segment
 from eddyline.spark.storage.job_checkpoint import Checkpoint
 from eddyline.sql.naming import require_name
+from eddyline.sql.placeholders import with_values
 
 #: No column of a stream or table has a declared number of distinct values.
 NOTHING: Final[Mapping[str, float]] = MappingProxyType({})
@@ -125,8 +127,9 @@ class Session:
         self._sinks: SinkFactory | None = None  # of the last job
         self._running: RunningQueries | None = None  # of the last job
 
-    def sql(self, script: str) -> list[Query | str | None]:
-        """Execute the statements of a script. Returns the query, the explanation, or None of each.
+    def sql(self, script: str) -> list[Query | str | pa.Table | None]:
+        """Execute the statements of a script. Returns the query, the explanation, the table
+        of SHOW or DESCRIBE, or None of each.
 
         Raises:
             SqlError, CatalogError: a statement is wrong; those before it have taken effect.
@@ -244,7 +247,12 @@ class Session:
         """
         self._script.function(name, evaluate, args, returns, kind)
 
-    def query(self, name: str, select: str, **sink: str | SinkFunction) -> Query:
+    def query(
+        self,
+        name: str,
+        select: str,
+        **sink: str | SinkFunction | Mapping[str, Any],
+    ) -> Query:
         """Add a standing query.
 
         Args:
@@ -253,6 +261,8 @@ class Session:
             sink: options as in WITH: ``sink="parquet", path="..."``; by default rows are printed.
                 With ``sink=function`` it is called in this process with the number of each batch
                 and the rows, a table; for a repeated batch again.
+                ``parameters={"name": value}``: the values of ``:name`` in the SELECT, see
+                :meth:`Engine.query`.
 
         Raises:
             SqlError, CatalogError: the SELECT is wrong, or the name taken. DataError: the sink is
@@ -262,12 +272,15 @@ class Session:
         for option, value in sink.items():
             if isinstance(value, str):
                 options[option] = value
+            elif option == "parameters" and isinstance(value, Mapping):
+                select = with_values(select, value)
             elif option == "sink" and callable(value):
                 options |= {"sink": "python", "function": name}
             else:
                 raise TypeError(f"'{name}': {option} is {value!r}, and text is wanted")
         query = self._script.query(name, select, options)
-        if callable(function := sink.get("sink")):
+        function = sink.get("sink")
+        if function is not None and callable(function):
             self._functions[name] = function
         return query
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar, overload
 
 from eddyline.algebra.catalog import StreamDef, TableDef
-from eddyline.algebra.functions import UserFunction
+from eddyline.algebra.functions import CodeFunction, SqlFunction, UserAggregate
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.sql.naming import require_name
 from eddyline.sql.statements import (
@@ -21,6 +21,7 @@ from eddyline.sql.statements import (
     Statement,
 )
 
+OwnFunction = CodeFunction | SqlFunction
 V = TypeVar("V")
 D = TypeVar("D")
 
@@ -86,7 +87,21 @@ class Catalog:
     tables: Names[TableDef] = field(default_factory=Names)
     views: Names[Select] = field(default_factory=Names)
     queries: Names[Select] = field(default_factory=Names)
-    functions: Names[UserFunction] = field(default_factory=Names)
+    functions: Names[OwnFunction] = field(default_factory=Names)
+
+    @property
+    def code(self) -> tuple[CodeFunction, ...]:
+        """The functions that have code, in order."""
+        return tuple(f for f in self.functions.values() if not isinstance(f, SqlFunction))
+
+    def aggregate(self, name: str) -> UserAggregate | SqlFunction | None:
+        """The aggregate of this name that is defined here."""
+        found = self.functions.get(name)
+        if isinstance(found, UserAggregate) or (
+            isinstance(found, SqlFunction) and found.is_aggregate
+        ):
+            return found
+        return None
 
     def create_stream(self, definition: StreamDef) -> None:
         """Add a stream.

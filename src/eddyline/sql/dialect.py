@@ -40,7 +40,6 @@ _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
 _REFUSED_JOINS: Final = {
     "SEMI": "write WHERE EXISTS (SELECT ...)",
     "ANTI": "write WHERE NOT EXISTS (SELECT ...)",
-    "ASOF": "join on equalities and windows",
     "POSITIONAL": "join on equalities and windows",
 }
 
@@ -104,6 +103,9 @@ class EddylineParser(MatchParser):
             for name in ("CAST", "TRY_CAST", "EXTRACT")
         },
         **{name: _closed(parse) for name, parse in CALLS.items()},
+    }
+    TABLE_ALIAS_TOKENS: ClassVar[set[TokenType]] = {
+        t for t in SparkParser.TABLE_ALIAS_TOKENS if t != TokenType.MATCH_CONDITION
     }
     NO_PAREN_FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
         "CASE": lambda self: self._parse_case(),
@@ -361,14 +363,13 @@ class EddylineParser(MatchParser):
     def _parse_version(self) -> exp.Version | None:
         start = self._prev
         version = super()._parse_version()
-        if version is not None:
-            self.refuse(
-                "AS OF",
-                "join a table with updates = 'non-retroactive': each stream row joins the table as "
-                "it was when the row arrived",
-                start,
-            )
-        return None
+        if version is None:
+            return None
+        if version.args.get("kind") != "AS OF":
+            advice = "write FOR SYSTEM_TIME AS OF a.ts behind the joined item"
+            self.refuse("a span of versions", advice, start)
+        version.update_positions(start)
+        return version
 
 
 class Eddyline(Spark):
@@ -381,11 +382,15 @@ class Eddyline(Spark):
         IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ["`", '"']
         IDENTIFIER_ESCAPES: ClassVar[list[str]] = ["`", '"']
         STRING_ESCAPES: ClassVar[list[str]] = ["\\", "'"]  # 'it''s', as of Spark 4
+        HEREDOC_STRINGS: ClassVar[list[str | tuple[str, str]]] = ["$"]
+        HEREDOC_TAG_IS_IDENTIFIER: ClassVar[bool] = True
+        HEREDOC_STRING_ALTERNATIVE: ClassVar[TokenType] = TokenType.PARAMETER
         RAW_STRINGS: ClassVar[list[str | tuple[str, str]]] = [("r'", "'"), ("R'", "'")]
         # sqlglot reads all that follows EXPLAIN as one opaque string; |> starts a pipe syntax
         KEYWORDS: ClassVar[dict[str, TokenType]] = {
             **{k: v for k, v in Spark.Tokenizer.KEYWORDS.items() if v != TokenType.PIPE_GT},
             "EXPLAIN": TokenType.VAR,
+            "MATCH_CONDITION": TokenType.MATCH_CONDITION,
         }
 
     Parser = EddylineParser

@@ -16,12 +16,13 @@ from eddyline.errors import SqlError, did_you_mean
 from eddyline.sql.computed_columns import ComputedSyntax, with_computed
 from eddyline.sql.definitions import (
     ColumnClauses,
-    DefinitionParser,
     option_offsets,
     option_values,
     type_choices,
 )
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
+from eddyline.sql.function_syntax import FunctionParser
+from eddyline.sql.idioms import with_advice
 from eddyline.sql.nesting import check_depth, check_nesting
 from eddyline.sql.numbers import shortened
 from eddyline.sql.size_options import SizedInput, take_sizes
@@ -42,6 +43,7 @@ from eddyline.sql.statements import (
     Select,
     SelectStatement,
     SetOption,
+    Show,
     Statement,
 )
 from eddyline.sql.templates import LONGEST, Templates, Text
@@ -51,25 +53,27 @@ from eddyline.sql.unclosed import unclosed_error
 _KINDS: Final[tuple[ObjectKind, ...]] = ("stream", "table", "view", "query")
 _STATEMENTS: Final = (
     *(f"{verb} {kind.upper()}" for verb in ("CREATE", "DROP") for kind in _KINDS),
+    "CREATE FUNCTION",
     "ALTER STREAM",
     "ALTER QUERY",
     "SET",
+    "SHOW",
+    "DESCRIBE",
     "EXPLAIN",
     "SELECT",
 )
 _WRITES: Final = "rows are read from the sources of streams and tables, and written to query sinks"
 _SETTINGS: Final = "write SET option = value, before the first query"
-_LOOKS: Final = "use `eddyline list`, Engine.queries or EXPLAIN"
+_SHOWN: Final = ("STREAMS", "TABLES", "VIEWS", "QUERIES", "FUNCTIONS")
 _OTHER_STATEMENTS: Final = {
     "INSERT": "write CREATE QUERY name AS SELECT ... WITH (sink = ...)",
     **dict.fromkeys(("UPDATE", "DELETE", "MERGE", "TRUNCATE", "COPY", "LOAD", "VALUES"), _WRITES),
     **dict.fromkeys(("USE", "RESET"), _SETTINGS),
-    **dict.fromkeys(("SHOW", "DESCRIBE", "DESC"), _LOOKS),
     "ALTER": "DROP it, and CREATE it again",
 }
 _OTHER_KINDS: Final = {
     "MATERIALIZED": "a query keeps its answer up to date: write CREATE QUERY",
-    "FUNCTION": "functions are written in Python: Engine.function and Session.function",
+    "FUNCTION": "functions stay: queries may call them",
     "SOURCE": "write CREATE STREAM, or CREATE TABLE",
     "SINK": "sinks are options of a query: CREATE QUERY name AS SELECT ... WITH (sink = ...)",
     "SCHEMA": "there are no databases and schemas",
@@ -105,10 +109,13 @@ def parse(sql: str) -> list[Statement]:
 
 
 def _parsed(sql: str) -> list[Statement]:
-    return with_stack(lambda: StatementParser(dialect=_DIALECT).statements(sql))
+    try:
+        return with_stack(lambda: StatementParser(dialect=_DIALECT).statements(sql))
+    except SqlError as e:
+        raise with_advice(e, sql) from None
 
 
-class StatementParser(DefinitionParser):
+class StatementParser(FunctionParser):
     """The statements around the SELECT language."""
 
     def statements(self, sql: str) -> list[Statement]:
@@ -163,6 +170,10 @@ class StatementParser(DefinitionParser):
             parse_body = self._explain
         elif start.token_type in QUERY_TOKENS:
             parse_body = self._select_statement
+        elif self._match_text_seq("SHOW"):
+            parse_body = self._show
+        elif self._match_text_seq("DESCRIBE") or self._match_text_seq("DESC"):
+            parse_body = self._describe
         else:
             word = start.text.upper()
             advice = _OTHER_STATEMENTS.get(word) or did_you_mean(word, _STATEMENTS)
@@ -179,6 +190,10 @@ class StatementParser(DefinitionParser):
                 self.refuse(f"CREATE {' '.join(words)}", "DROP it first and CREATE it again")
         if self._match_text_seq("PARTIAL", "QUERY"):
             return lambda: self._create_query(in_parts=True)
+        if self._match_text_seq("AGGREGATE", "FUNCTION", advance=False) or self._match_text_seq(
+            "FUNCTION", advance=False
+        ):
+            return self._create_function
         return {
             "stream": self._create_stream,
             "table": self._create_table,
@@ -342,6 +357,21 @@ class StatementParser(DefinitionParser):
             target = self._name("query")
         return lambda text, line, column: Explain(text, line, column, target, emit, analyze, sheds)
 
+    def _show(self) -> _Build:
+        word = self._curr.text.upper() if self._curr else ""
+        if word not in _SHOWN:
+            raise self.fail(f"SHOW what? {did_you_mean(word, _SHOWN)}")
+        self._advance()
+        return lambda text, line, column: Show(text, line, column, cast(Any, word.lower()))
+
+    def _describe(self) -> _Build:
+        for kind in _KINDS:
+            if self._next and self._curr.text.upper() == kind.upper():
+                self._advance()
+                break
+        name = self._name("stream, table, view or query")
+        return lambda text, line, column: Show(text, line, column, "columns", name)
+
     def _select_statement(self) -> _Build:
         select, emit, sheds = self._select(), self._emit(), self._sheds()
         return lambda text, line, column: SelectStatement(text, line, column, select, emit, sheds)
@@ -373,7 +403,8 @@ class StatementParser(DefinitionParser):
         at, every = self._curr, self.duration()
         if every <= 0:
             raise self.fail("EVERY must be longer than zero", at)
-        return Emit("snapshot", every)
+        offset = self.duration() if self._match_text_seq("OFFSET") else 0
+        return Emit("snapshot", every, offset_us=offset % every)
 
     def _sheds(self) -> bool:
         """Whether ``ON OVERLOAD SHED`` follows."""

@@ -7,15 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
+import pyarrow as pa
 from sqlglot import exp
 
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
+from eddyline.algebra.functions.user_defined import FunctionKind
 from eddyline.sql.source import SourceText
+from eddyline.types import Schema
 
 _CREATE: Final = re.compile(r"^CREATE\b", re.IGNORECASE)
 _CREATE_PARTIAL: Final = re.compile(r"^CREATE PARTIAL\b")
 
-ObjectKind = Literal["stream", "table", "view", "query"]
+ObjectKind = Literal["stream", "table", "view", "query", "function"]
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,34 @@ class CreateQuery(Statement):
 
 
 @dataclass(frozen=True)
+class PythonCode:
+    """The code of a function: the path of what a module has, or a text that defines it.
+
+    ``kind``: of its arguments, as of ``Engine.function``. ``at``: offset in the script.
+    """
+
+    text: str
+    is_body: bool
+    kind: FunctionKind
+    at: int
+
+
+@dataclass(frozen=True)
+class CreateFunction(Statement):
+    """``CREATE FUNCTION name(arguments) RETURNS type AS expression``, or ``LANGUAGE PYTHON AS``
+    code. ``at``: offset of the name.
+    """
+
+    name: str
+    parameters: Schema
+    result: pa.DataType
+    source: SourceText
+    at: int
+    body: exp.Expr | None = None
+    code: PythonCode | None = None
+
+
+@dataclass(frozen=True)
 class Drop(Statement):
     """``DROP STREAM|TABLE|VIEW|QUERY name``."""
 
@@ -178,6 +209,14 @@ class Explain(Statement):
     emit: Emit
     analyze: bool
     sheds: bool = False
+
+
+@dataclass(frozen=True)
+class Show(Statement):
+    """``SHOW STREAMS | TABLES | VIEWS | QUERIES | FUNCTIONS``, or ``DESCRIBE name``."""
+
+    what: Literal["streams", "tables", "views", "queries", "functions", "columns"]
+    name: str = ""
 
 
 def in_parts_statement(create: str) -> str:

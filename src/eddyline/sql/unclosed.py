@@ -8,7 +8,7 @@ from eddyline.errors import SqlError
 from eddyline.sql.source import SourceText
 
 #: Start and end of comments and quotes.
-_SPANS: Final = (("--", "\n"), ("/*", "*/"), ("'", "'"), ('"', '"'), ("`", "`"))
+_SPANS: Final = (("--", "\n"), ("/*", "*/"), ("'", "'"), ('"', '"'), ("`", "`"), ("$$", "$$"))
 
 
 def unclosed_error(source: SourceText) -> SqlError:
@@ -24,6 +24,8 @@ def unclosed_error(source: SourceText) -> SqlError:
             what = "comment" if span[1] == "*/" else "quote"
             return source.error(at, f"this {what} has no end: {span[1]} is missing")
         at = end
+    if "$" in text:  # the beginning of $tag$ at the end of the text
+        return source.error(text.rindex("$"), "unexpected '$'")
     return SqlError("the text cannot be read as SQL")
 
 

@@ -13,8 +13,8 @@ def group_key(sql: str, views: Mapping[str, str] | None = None) -> tuple[int, ..
     """Ordinals, in the select list, of the columns that identify the groups of a query.
 
     A query replaces rows if it is a GROUP BY, or a projection or filter (without EXISTS and IN) of
-    one in a sub-query or view, with the group's columns. ``()``: the one group of an aggregate
-    without GROUP BY; None: the query does not replace rows.
+    one in a sub-query or view, with the group's columns, and has no sub-queries above groups.
+    ``()``: the one group of an aggregate without GROUP BY; None: the query does not replace rows.
 
     >>> group_key("SELECT SUM(x), k FROM a [RANGE 1 SECOND] GROUP BY k")
     (1,)
@@ -28,6 +28,9 @@ def _key(query: exp.Expr, views: Mapping[str, str]) -> tuple[int, ...] | None:
     chosen = [query.args.get(clause) for clause in ("qualify", "limit")]
     if any(chosen) or any(e.find(exp.Window) for e in query.expressions):
         return None  # rows are ordered above the groups
+    having = query.args.get("having")
+    if any(e.find(exp.Query) for e in (*query.expressions, *([having] if having else []))):
+        return None  # groups are joined with sub-queries
     group = query.args.get("group")
     if group is not None:
         return _positions(query, group.expressions)

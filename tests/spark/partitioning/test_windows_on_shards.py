@@ -5,18 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-import pyarrow as pa
 import pytest
 
 from eddyline.spark.partitioning.frequent_keys import SplitLimits
-from eddyline.types import TIMESTAMP
 from sharded import EAGER, Sharded
+from two_streams import DDL, SECOND, batch
 
-SECOND = 1_000_000
-DDL = """
-CREATE STREAM a (ts TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY ts LATENESS 2 SECONDS;
-CREATE STREAM b (ts TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY ts LATENESS 2 SECONDS;
-"""
 #: With the labels of the layout's axes.
 QUERIES = {
     "sessions": (
@@ -43,6 +37,22 @@ QUERIES = {
         "GROUP BY a.k, session_window(_ts, '2 seconds')",
         ["a.k = b.k"],
     ),
+    "a pattern": (
+        "SELECT k, first_x, last_x, n FROM a MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES "
+        "A.x AS first_x, LAST(B.x) AS last_x, COUNT(*) AS n PATTERN (A B* C) WITHIN INTERVAL '4' "
+        "SECOND DEFINE B AS B.x >= A.x, C AS C.x < PREV(C.x)) AS m",
+        ["a.k"],
+    ),
+    "all rows of a pattern": (
+        "SELECT * FROM a MATCH_RECOGNIZE (PARTITION BY x, k ORDER BY ts MEASURES CLASSIFIER() AS "
+        "c ALL ROWS PER MATCH PATTERN (A B?) WITHIN INTERVAL '2' SECOND) AS m",
+        ["(a.x, a.k)"],
+    ),
+    "a pattern of all rows": (
+        "SELECT * FROM a MATCH_RECOGNIZE (ORDER BY ts MEASURES A.k AS k, B.x AS x PATTERN (A B) "
+        "DEFINE B AS B.x > A.x) AS m",
+        [],
+    ),
     "interval join": (
         "SELECT a.k, a.x, b.x AS y FROM a JOIN b ON a.k = b.k AND a.ts BETWEEN b.ts - INTERVAL '2' "
         "SECOND AND b.ts + INTERVAL '1' SECOND",
@@ -54,19 +64,6 @@ QUERIES = {
         ["a.k"],
     ),
 }
-
-
-def batch(random: Random, start: int) -> dict[str, pa.Table]:
-    found = {}
-    for name in random.choice(["a", "ab", "ba"]):
-        times = sorted(start + random.choice([0, 1, 1, 2, 3]) for _ in range(random.randint(1, 9)))
-        columns = {
-            "ts": pa.array([t * SECOND for t in times], pa.int64()).cast(TIMESTAMP),
-            "k": pa.array(random.choices([None, 1, 2, 3, 4], k=len(times)), pa.int64()),
-            "x": pa.array(random.choices([None, 0, 1, 2, 3], k=len(times)), pa.int64()),
-        }
-        found[name] = pa.table(columns)
-    return found
 
 
 @pytest.mark.parametrize("name", QUERIES)

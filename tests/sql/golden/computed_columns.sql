@@ -36,7 +36,7 @@ SqlError: line 1, column 45: aggregate sum is not allowed in a computed column
 ----------
 CREATE STREAM s (ms BIGINT, t TIMESTAMP AS ((SELECT 1))) TIMESTAMP BY t
 =>
-UnsupportedError: line 1, column 46: a sub-query in an expression is not supported: join it in FROM
+UnsupportedError: line 1, column 46: a sub-query in a computed column is not supported: compute it in a query in FROM
   CREATE STREAM s (ms BIGINT, t TIMESTAMP AS ((SELECT 1))) TIMESTAMP BY t
                                                ^
 ----------

@@ -12,51 +12,35 @@ SqlError: line 1, column 64: IN needs a window on stream 'quotes'; write quotes 
 ----------
 SELECT price FROM trades [NOW] WHERE price NOT IN (SELECT bid FROM quotes [NOW])
 =>
-UnsupportedError: line 1, column 38: NOT IN (SELECT ...) is not supported: one NULL in the sub-query makes it never true; write NOT EXISTS (SELECT ... WHERE y = x)
-  SELECT price FROM trades [NOW] WHERE price NOT IN (SELECT bid FROM quotes [NOW])
-                                       ^
+no error
 ----------
 SELECT price FROM trades [NOW] WHERE NOT (price IN (SELECT bid FROM quotes [NOW]))
 =>
-UnsupportedError: line 1, column 43: NOT IN (SELECT ...) is not supported: one NULL in the sub-query makes it never true; write NOT EXISTS (SELECT ... WHERE y = x)
-  SELECT price FROM trades [NOW] WHERE NOT (price IN (SELECT bid FROM quotes [NOW]))
-                                            ^
+no error
 ----------
 SELECT price FROM trades [NOW] WHERE price > 1 OR EXISTS (SELECT 1 FROM quotes [NOW])
 =>
-UnsupportedError: line 1, column 51: EXISTS here is not supported: write it in WHERE, alone or between ANDs; for OR, write a UNION
-  SELECT price FROM trades [NOW] WHERE price > 1 OR EXISTS (SELECT 1 FROM quotes [NOW])
-                                                    ^
+no error
 ----------
 SELECT price FROM trades [NOW] WHERE price > 1 OR price IN (SELECT bid FROM quotes [NOW])
 =>
-UnsupportedError: line 1, column 51: IN (SELECT ...) here is not supported: write it in WHERE, alone or between ANDs; for OR, write a UNION
-  SELECT price FROM trades [NOW] WHERE price > 1 OR price IN (SELECT bid FROM quotes [NOW])
-                                                    ^
+no error
 ----------
 SELECT price FROM trades [NOW] WHERE NOT (price > 1 AND EXISTS (SELECT 1 FROM quotes [NOW]))
 =>
-UnsupportedError: line 1, column 57: EXISTS here is not supported: write it in WHERE, alone or between ANDs; for OR, write a UNION
-  SELECT price FROM trades [NOW] WHERE NOT (price > 1 AND EXISTS (SELECT 1 FROM quotes [NOW]))
-                                                          ^
+no error
 ----------
 SELECT EXISTS (SELECT 1 FROM quotes [NOW]) FROM trades [NOW]
 =>
-UnsupportedError: line 1, column 8: EXISTS here is not supported: write it in WHERE, alone or between ANDs; for OR, write a UNION
-  SELECT EXISTS (SELECT 1 FROM quotes [NOW]) FROM trades [NOW]
-         ^
+no error
 ----------
 SELECT symbol FROM trades [NOW] GROUP BY symbol HAVING EXISTS (SELECT 1 FROM quotes [NOW])
 =>
-UnsupportedError: line 1, column 56: EXISTS here is not supported: write it in WHERE, alone or between ANDs; for OR, write a UNION
-  SELECT symbol FROM trades [NOW] GROUP BY symbol HAVING EXISTS (SELECT 1 FROM quotes [NOW])
-                                                         ^
+no error
 ----------
 SELECT t.price FROM trades [NOW] t JOIN quotes [NOW] q ON EXISTS (SELECT 1 FROM orders [NOW])
 =>
-UnsupportedError: line 1, column 59: EXISTS here is not supported: write it in WHERE, alone or between ANDs; for OR, write a UNION
-  SELECT t.price FROM trades [NOW] t JOIN quotes [NOW] q ON EXISTS (SELECT 1 FROM orders [NOW])
-                                                            ^
+no error
 ----------
 SELECT t.price FROM trades [NOW] t WHERE price = ANY (SELECT bid FROM quotes [NOW])
 =>
@@ -122,49 +106,49 @@ SqlError: line 1, column 87: there is no column 'price' in 't'; valid: bid, size
 -- only plain SELECTs read columns from outside
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT symbol FROM quotes [NOW] q WHERE q.symbol = t.symbol GROUP BY symbol)
 =>
-UnsupportedError: line 2, column 101: 't.symbol' is a column of an enclosing SELECT, which a sub-query with GROUP BY cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
+UnsupportedError: line 2, column 101: 't.symbol' is a column of an enclosing SELECT, which a sub-query with GROUP BY cannot read: only the WHERE of a plain SELECT can read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT symbol FROM quotes [NOW] q WHERE q.symbol = t.symbol GROUP BY symbol)
                                                                                                       ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT COUNT(*) FROM quotes [NOW] q WHERE bid = price)
 =>
-UnsupportedError: line 1, column 98: 'price' is a column of an enclosing SELECT, which a sub-query with an aggregate cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
+UnsupportedError: line 1, column 98: 'price' is a column of an enclosing SELECT, which a sub-query with an aggregate cannot read: only the WHERE of a plain SELECT can read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT COUNT(*) FROM quotes [NOW] q WHERE bid = price)
                                                                                                    ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q HAVING MAX(bid) > t.price)
 =>
-UnsupportedError: line 1, column 97: 't.price' is a column of an enclosing SELECT, which a sub-query with HAVING cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
+UnsupportedError: line 1, column 97: 't.price' is a column of an enclosing SELECT, which a sub-query with HAVING cannot read: only the WHERE of a plain SELECT can read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q HAVING MAX(bid) > t.price)
                                                                                                   ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE price IN (SELECT bid FROM quotes [NOW] q WHERE q.symbol = t.symbol UNION ALL SELECT id FROM orders [NOW])
 =>
-UnsupportedError: line 1, column 100: 't.symbol' is a column of an enclosing SELECT, which a sub-query with UNION cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
+UnsupportedError: line 1, column 100: 't.symbol' is a column of an enclosing SELECT, which a sub-query with UNION cannot read: only the WHERE of a plain SELECT can read it
   SELECT t.price FROM trades [NOW] t WHERE price IN (SELECT bid FROM quotes [NOW] q WHERE q.symbol = t.symbol UNION ALL SELECT id FROM orders [NOW])
                                                                                                      ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM (SELECT bid FROM quotes [NOW] WHERE bid > t.price))
 =>
-UnsupportedError: line 1, column 106: 't.price' is a column of an enclosing SELECT, which FROM cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
+UnsupportedError: line 1, column 106: 't.price' is a column of an enclosing SELECT, which FROM cannot read: only the WHERE of a plain SELECT can read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM (SELECT bid FROM quotes [NOW] WHERE bid > t.price))
                                                                                                            ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q JOIN orders [NOW] o ON o.symbol = t.symbol)
 =>
-UnsupportedError: line 1, column 113: 't.symbol' is a column of an enclosing SELECT, which FROM cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
+UnsupportedError: line 1, column 113: 't.symbol' is a column of an enclosing SELECT, which FROM cannot read: only the WHERE of a plain SELECT can read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q JOIN orders [NOW] o ON o.symbol = t.symbol)
                                                                                                                   ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (WITH c AS (SELECT bid FROM quotes [NOW] WHERE bid > t.price) SELECT 1 FROM c)
 =>
-UnsupportedError: line 1, column 102: 't.price' is a column of an enclosing SELECT, which FROM cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
+UnsupportedError: line 1, column 102: 't.price' is a column of an enclosing SELECT, which FROM cannot read: only the WHERE of a plain SELECT can read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (WITH c AS (SELECT bid FROM quotes [NOW] WHERE bid > t.price) SELECT 1 FROM c)
                                                                                                        ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q WHERE EXISTS (SELECT 1 FROM orders [NOW] o WHERE o.symbol = t.symbol))
 =>
-UnsupportedError: line 1, column 139: 't.symbol' is a column of an enclosing SELECT, which a sub-query inside it cannot read: only the WHERE of a plain SELECT in EXISTS or IN can read it
+UnsupportedError: line 1, column 139: 't.symbol' is a column of an enclosing SELECT, which a sub-query inside it cannot read: only the WHERE of a plain SELECT can read it
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q WHERE EXISTS (SELECT 1 FROM orders [NOW] o WHERE o.symbol = t.symbol))
                                                                                                                                             ^
 ----------

@@ -290,15 +290,13 @@ no error
 ----------
 SELECT qty FROM trades FOR SYSTEM_TIME AS OF ts
 =>
-UnsupportedError: line 1, column 17: AS OF is not supported: join a table with updates = 'non-retroactive': each stream row joins the table as it was when the row arrived
+UnsupportedError: line 1, column 17: FOR SYSTEM_TIME AS OF is not supported for the first item of FROM: there are no rows in front whose time it is
   SELECT qty FROM trades FOR SYSTEM_TIME AS OF ts
                   ^
 ----------
 SELECT * FROM trades JOIN companies FOR SYSTEM_TIME AS OF trades.ts ON trades.symbol = companies.symbol
 =>
-UnsupportedError: line 1, column 27: AS OF is not supported: join a table with updates = 'non-retroactive': each stream row joins the table as it was when the row arrived
-  SELECT * FROM trades JOIN companies FOR SYSTEM_TIME AS OF trades.ts ON trades.symbol = companies.symbol
-                            ^
+no error
 ----------
 SELECT qty FROM trades TABLESAMPLE (10 PERCENT)
 =>
@@ -314,21 +312,21 @@ UnsupportedError: line 1, column 41: ANY is not supported: use IN or EXISTS
 ----------
 SELECT qty FROM trades WHERE qty > (SELECT avg(qty) FROM orders)
 =>
-UnsupportedError: line 1, column 37: a sub-query in an expression is not supported: join it in FROM
+SqlError: line 1, column 58: an aggregate needs a window on stream 'orders'; write orders [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT qty FROM trades WHERE qty > (SELECT avg(qty) FROM orders)
-                                      ^
+                                                           ^
 ----------
 SELECT (SELECT max(qty) FROM orders) FROM trades
 =>
-UnsupportedError: line 1, column 9: a sub-query in an expression is not supported: join it in FROM
+SqlError: line 1, column 30: an aggregate needs a window on stream 'orders'; write orders [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT (SELECT max(qty) FROM orders) FROM trades
-          ^
+                               ^
 ----------
 SELECT qty FROM trades WHERE qty NOT IN (SELECT qty FROM orders)
 =>
-UnsupportedError: line 1, column 30: NOT IN (SELECT ...) is not supported: one NULL in the sub-query makes it never true; write NOT EXISTS (SELECT ... WHERE y = x)
+SqlError: line 1, column 17: IN needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT qty FROM trades WHERE qty NOT IN (SELECT qty FROM orders)
-                               ^
+                  ^
 ----------
 SELECT * FROM trades NATURAL JOIN orders
 =>
@@ -342,9 +340,7 @@ UnsupportedError: line 1, column 27: SEMI JOIN is not supported: write WHERE EXI
 ----------
 SELECT * FROM trades ASOF JOIN orders MATCH_CONDITION (trades.ts >= orders.ts) ON trades.qty = orders.qty
 =>
-UnsupportedError: line 1, column 22: ASOF JOIN is not supported: join on equalities and windows
-  SELECT * FROM trades ASOF JOIN orders MATCH_CONDITION (trades.ts >= orders.ts) ON trades.qty = orders.qty
-                       ^
+no error
 ----------
 SELECT * EXCEPT (qty) FROM trades
 =>
@@ -384,21 +380,21 @@ UnsupportedError: line 1, column 21: DISTINCT ON is not supported here: for the 
 ----------
 SELECT * FROM trades.win:time(5 min)
 =>
-SqlError: line 1, column 33: expecting )
+UnsupportedError: line 1, column 21: #time(...) is not supported: write FROM s [RANGE 10 SECONDS]
   SELECT * FROM trades.win:time(5 min)
-                                  ^
+                      ^
 ----------
 SELECT * FROM trades#time(5 min)
 =>
-UnsupportedError: line 1, column 21: '#' behind a stream is not supported: windows are [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
+UnsupportedError: line 1, column 21: #time(...) is not supported: write FROM s [RANGE 10 SECONDS]
   SELECT * FROM trades#time(5 min)
                       ^
 ----------
 SELECT * FROM pattern [every a=trades -> b=orders]
 =>
-SqlError: line 1, column 24: unknown window, got 'every'; valid: [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
+UnsupportedError: line 1, column 10: pattern [...] is not supported: write FROM s MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts ... PATTERN (A B) WITHIN INTERVAL '10' SECOND ...), or for what is missing WHERE NOT EXISTS (SELECT ...)
   SELECT * FROM pattern [every a=trades -> b=orders]
-                         ^
+           ^
 ----------
 SELECT * FROM trades WINDOW w AS (PARTITION BY symbol)
 =>
@@ -436,7 +432,7 @@ UnsupportedError: line 1, column 29: RANGE BETWEEN is not supported: a window en
 ----------
 SELECT * FROM VALUES (1), (2)
 =>
-UnsupportedError: line 1, column 15: VALUES in FROM is not supported: put the rows into a table
+SqlError: line 1, column 15: VALUES needs a stream in front of it: FROM s, (VALUES (1, 'a')) AS t (x, y)
   SELECT * FROM VALUES (1), (2)
                 ^
 ----------
@@ -448,9 +444,9 @@ UnsupportedError: line 1, column 15: range(...) in FROM is not supported: name a
 ----------
 SELECT * FROM (VALUES (1)) AS v(qty)
 =>
-UnsupportedError: line 1, column 24: this is not supported in FROM: name a stream or table
+SqlError: line 1, column 16: VALUES needs a stream in front of it: FROM s, (VALUES (1, 'a')) AS t (x, y)
   SELECT * FROM (VALUES (1)) AS v(qty)
-                         ^
+                 ^
 ----------
 SELECT 1
 =>
@@ -466,7 +462,7 @@ SqlError: line 1, column 1: unknown statement; rows are read from the sources of
 ----------
 INSERT INTO trades VALUES (1)
 =>
-SqlError: line 1, column 1: unknown statement; write CREATE QUERY name AS SELECT ... WITH (sink = ...)
+UnsupportedError: line 1, column 1: INSERT INTO ... VALUES is not supported: rows come from the source of a stream or table, or from Engine.process
   INSERT INTO trades VALUES (1)
   ^
 ----------
@@ -496,9 +492,9 @@ SqlError: line 1, column 8: CREATE what? a query keeps its answer up to date: wr
 ----------
 CREATE TEMPORARY VIEW price AS SELECT 1 FROM trades
 =>
-UnsupportedError: line 1, column 8: CREATE TEMPORARY is not supported: DROP it first and CREATE it again
+UnsupportedError: line 1, column 1: CREATE TEMPORARY VIEW is not supported: write CREATE VIEW: it is there as long as the engine
   CREATE TEMPORARY VIEW price AS SELECT 1 FROM trades
-         ^
+  ^
 ----------
 CREATE STREAMING TABLE price AS SELECT 1 FROM trades
 =>
@@ -539,24 +535,6 @@ CREATE STREAM z (ts TIMESTAMP, qty INT) TIMESTAMP BY ts LATENESS 5
 SqlError: line 1, column 66: 5 has no time unit; write for example 5 SECONDS
   CREATE STREAM z (ts TIMESTAMP, qty INT) TIMESTAMP BY ts LATENESS 5
                                                                    ^
-----------
-CREATE FUNCTION f(qty INT) RETURNS INT AS 'qty'
-=>
-SqlError: line 1, column 8: CREATE what? functions are written in Python: Engine.function and Session.function
-  CREATE FUNCTION f(qty INT) RETURNS INT AS 'qty'
-         ^
-----------
-SHOW TABLES
-=>
-SqlError: line 1, column 1: unknown statement; use `eddyline list`, Engine.queries or EXPLAIN
-  SHOW TABLES
-  ^
-----------
-DESCRIBE trades
-=>
-SqlError: line 1, column 1: unknown statement; use `eddyline list`, Engine.queries or EXPLAIN
-  DESCRIBE trades
-  ^
 ----------
 SET qty TO 1
 =>
@@ -682,7 +660,7 @@ SqlError: line 1, column 8: there is no column 'STREAM'; valid: price, qty, symb
 ----------
 SELECT ISTREAM(qty) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function ISTREAM: write EMIT INSERTS, EMIT SNAPSHOT EVERY ... or EMIT CHANGES
+UnsupportedError: line 1, column 8: SELECT istream is not supported: write EMIT INSERTS, the default, behind the SELECT
   SELECT ISTREAM(qty) FROM trades [NOW]
          ^
 ----------

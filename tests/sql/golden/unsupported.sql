@@ -1,6 +1,6 @@
 SELECT price > (SELECT 1 FROM quotes) FROM trades
 =>
-UnsupportedError: line 1, column 17: a sub-query in an expression is not supported: join it in FROM
+UnsupportedError: line 1, column 17: a sub-query in an expression must have one row, and this one may have several: write an aggregate, as in (SELECT MAX(x) FROM ...), or join it in FROM
   SELECT price > (SELECT 1 FROM quotes) FROM trades
                   ^
 ----------
@@ -85,7 +85,7 @@ UnsupportedError: line 1, column 26: PIVOT is not supported: write SUM(x) FILTER
 ----------
 SELECT price FROM trades VERSION AS OF 3
 =>
-UnsupportedError: line 1, column 19: AS OF is not supported: join a table with updates = 'non-retroactive': each stream row joins the table as it was when the row arrived
+UnsupportedError: line 1, column 19: FOR SYSTEM_TIME AS OF is not supported for the first item of FROM: there are no rows in front whose time it is
   SELECT price FROM trades VERSION AS OF 3
                     ^
 ----------

@@ -43,6 +43,8 @@ from eddyline.algebra.functions.coercion import (
 )
 from eddyline.algebra.functions.registry import FUNCTIONS, Function, find, is_reserved, resolve
 from eddyline.algebra.functions.sort_keys import Ordering
+from eddyline.algebra.functions.sql_functions import SqlFunction
+from eddyline.algebra.functions.user_aggregates import CodeFunction, UserAggregate
 from eddyline.algebra.functions.user_defined import FUNCTION_KINDS, FunctionKind, UserFunction
 
 __all__ = [
@@ -50,10 +52,13 @@ __all__ = [
     "COMPOSED",
     "FUNCTIONS",
     "FUNCTION_KINDS",
+    "CodeFunction",
     "Function",
     "FunctionKind",
     "Ordering",
     "Request",
+    "SqlFunction",
+    "UserAggregate",
     "UserFunction",
     "arithmetic",
     "base_aggregate",

@@ -66,7 +66,7 @@ _ADVICE: Final[dict[str, str]] = {
     "map map_from_arrays map_from_entries": "maps come from the source",
     "regexp_extract_all string_to_array": "parts of a text are split(text, pattern)",
     "transform aggregate reduce exists forall array_max array_min array_sort": _ELEMENTS,
-    "from_json to_json json_extract json_tuple": _JSON,
+    "extractjsonfield from_json to_json json_extract json_tuple": _JSON,
     "json_extract_path_text parse_json variant_get": _JSON,
     "timediff age date_part_diff": (
         "write b - a for an INTERVAL, or timestampdiff(SECOND, a, b) for a number"
@@ -77,11 +77,15 @@ _ADVICE: Final[dict[str, str]] = {
         "write timestamp_seconds(n), timestamp_millis(n) or timestamp_micros(n)"
     ),
     "epoch to_unixtime": "write unix_seconds(ts) or unix_millis(ts)",
-    "strftime": "write date_format(ts, 'pattern')",
-    "str_to_date strptime": "write to_timestamp(text, 'pattern') or to_date(text, 'pattern')",
+    "strftime timestamptostring datetostring": "write date_format(ts, 'pattern')",
+    "str_to_date strptime stringtotimestamp stringtodate": (
+        "write to_timestamp(text, 'pattern') or to_date(text, 'pattern')"
+    ),
     "convert": "write CAST(x AS type)",
     "decode": "write CASE x WHEN ... THEN ... END",
     "charindex strpos": "write position(part, text)",
+    "current_watermark": "Engine.stats has the watermarks; the time of a result is its _ts",
+    "jsonb_build_object json_build_object json_object": "write named_struct('name', value, ...)",
     "rowtime proctime": "the event time is the stream's column behind TIMESTAMP BY",
     "istream rstream dstream": "write EMIT INSERTS, EMIT SNAPSHOT EVERY ... or EMIT CHANGES",
     "monotonically_increasing_id spark_partition_id input_file_name": (

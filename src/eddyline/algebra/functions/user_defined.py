@@ -12,9 +12,10 @@ from eddyline.algebra.expressions import Call, Expr
 from eddyline.algebra.functions.coercion import implicit
 from eddyline.types import sql_type
 
-#: The arguments of the Python code: whole Arrow arrays, pandas Series, or the values of one row.
-FunctionKind = Literal["arrow", "pandas", "python"]
-FUNCTION_KINDS: Final[tuple[FunctionKind, ...]] = ("arrow", "pandas", "python")
+#: The arguments of the Python code: whole Arrow arrays, pandas Series, the values of one row,
+#: or those of an aggregate.
+FunctionKind = Literal["arrow", "pandas", "python", "aggregate"]
+FUNCTION_KINDS: Final[tuple[FunctionKind, ...]] = ("arrow", "pandas", "python", "aggregate")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,6 +14,7 @@ from eddyline.algebra.expressions import Call, ColumnRef, Expr, columns_of, conj
 from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import (
     AntiJoin,
+    AsofJoin,
     Distinct,
     Filter,
     GroupBy,
@@ -80,6 +81,8 @@ def _pushed_below(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
             return _below_existence(plan, terms)
         case Negation():
             return _below_negation(plan, terms)
+        case AsofJoin():
+            return _below_asof(plan, terms)
         case Unnest() | Windowed():
             width = len(plan.input.schema)
             below = tuple(t for t in terms if max(columns_of(t), default=0) < width)
@@ -115,6 +118,14 @@ def _below_join(plan: Product | Join, terms: tuple[Expr, ...]) -> Plan:
         inputs.append(_pushed(part, tuple(moved(t, {i: i - start for i in span}) for t in own)))
         start = span.stop
     return filtered(plan.with_inputs(*inputs), kept)
+
+
+def _below_asof(plan: AsofJoin, terms: tuple[Expr, ...]) -> Plan:
+    """Terms on the left row go to it; a right row that fails one may hide an older one."""
+    width = len(plan.left.schema)
+    below = tuple(t for t in terms if max(columns_of(t), default=0) < width)
+    above = [t for t in terms if t not in below]
+    return filtered(plan.with_inputs(_pushed(plan.left, below), _pushed(plan.right, ())), above)
 
 
 def _below_existence(plan: SemiJoin | AntiJoin, terms: tuple[Expr, ...]) -> Plan:

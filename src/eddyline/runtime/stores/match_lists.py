@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eddyline.kernels import row_patterns as kernels
-from eddyline.kernels.row_patterns import Lists, Program
+from eddyline.kernels.row_patterns import Program
 from eddyline.kernels.run_conditions import DEPTH, Conditions
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
@@ -32,6 +32,16 @@ class RowsOfChunk:
     bits: Array
     nulls: Array
     values: Array
+
+    def arrays(self) -> tuple[Array, Array, Array, Array, Array, Array]:
+        """All."""
+        return self.partition, self.ts, self.seq, self.bits, self.nulls, self.values
+
+
+def _passing(partitions: Array, clock: int) -> RowsOfChunk:
+    """No rows, but time for partitions."""
+    ts, nothing = np.full(partitions.size, clock, np.int64), np.zeros(0, np.int64)
+    return RowsOfChunk(partitions, ts, nothing, nothing, nothing, np.zeros((0, 0), np.int64))
 
 
 @dataclass(frozen=True)
@@ -71,14 +81,40 @@ class Found:
     freed: Array
 
 
+class _Events:
+    """Room for what a chunk brings.
+
+    Args:
+        held: most rows that leave lists. taken: most rows that are put into them.
+    """
+
+    def __init__(self, held: int, taken: int) -> None:
+        self.heads = np.empty((64, 6), np.int64)
+        self.items = np.empty((256, 2), np.int64)
+        self.freed = np.empty(held, np.int64)
+        self.taken = np.empty(taken, np.int64)
+
+    def grow(self) -> None:
+        """Let there be room for more matches."""
+        self.heads, self.items = _longer(self.heads), _longer(self.items)
+
+
+def _longer(rows: Array) -> Array:
+    longer = np.empty((2 * len(rows), rows.shape[1]), np.int64)
+    longer[: len(rows)] = rows
+    return longer
+
+
 class MatchLists:
     """The lists of all partitions.
 
     Args:
-        program: the pattern. conditions: on earlier rows of a match.
+        code: int64[n, 4], the instructions of the pattern. program: the rest of it.
+        conditions: on earlier rows of a match.
     """
 
-    def __init__(self, program: Program, conditions: RunConditions) -> None:
+    def __init__(self, code: Array, program: Program, conditions: RunConditions) -> None:
+        self._code = code
         self._program = program
         self._conditions = conditions.arrays()
         self._rows = SlotArray(np.int64, (kernels.SEEN + program.words + conditions.values,))
@@ -117,54 +153,54 @@ class MatchLists:
         self._partitions.grow(partitions)
         numbers = self._numbers
         self._rows.grow(numbers.end + max(count - numbers.count, 0))
-        lists = self._lists(count)
-        lists = kernels.feed(
-            chunk.partition,
-            chunk.ts,
-            chunk.seq,
-            chunk.bits,
-            chunk.nulls,
-            chunk.values,
-            self._fed,
-            self._program,
-            self._conditions,
-            lists,
-        )
+        events = _Events(len(numbers) + count, count)
+        self._run(chunk, self._fed, events)
         self._fed += count
         if self._is_limited:
-            lists = self._let_pass(clock, chunk.partition, lists)
-        return self._found(lists)
+            self._let_pass(clock, chunk.partition, events)
+        return self._found(events)
 
-    def _lists(self, count: int) -> Lists:
+    def _run(self, chunk: RowsOfChunk, number: int, events: _Events) -> None:
+        """Run the kernel, with more room as it needs it."""
         c, numbers = self._counters, self._numbers
-        c[[kernels.HEADS, kernels.ITEMS, kernels.FREED, kernels.TAKEN]] = 0
         c[kernels.FREE_ROWS], c[kernels.END_ROWS] = numbers.count, numbers.end
-        return Lists(
-            self._rows.array,
-            self._partitions.array,
-            self._choices,
-            np.empty((16, 6), np.int64),
-            np.empty((64, 2), np.int64),
-            np.empty(len(numbers) + count, np.int64),
-            np.empty(count, np.int64),
-            numbers.stack,
-            c,
-        )
+        at = 0
+        while True:
+            at = kernels.go_on(
+                at,
+                *chunk.arrays(),
+                number,
+                self._code,
+                self._program,
+                self._conditions,
+                self._rows.array,
+                self._partitions.array,
+                self._choices,
+                events.heads,
+                events.items,
+                events.freed,
+                events.taken,
+                numbers.stack,
+                c,
+            )
+            if at == chunk.ts.size:
+                break
+            if c[kernels.FREE] == kernels.NONE and c[kernels.CHOICES] == len(self._choices):
+                self._choices = _longer(self._choices)
+            else:
+                events.grow()
+        numbers.count, numbers.end = int(c[kernels.FREE_ROWS]), int(c[kernels.END_ROWS])
 
-    def _let_pass(self, clock: int, partition: Array, lists: Lists) -> Lists:
+    def _let_pass(self, clock: int, partition: Array, events: _Events) -> None:
         """Decide what is due, and put new attempts into the calendar."""
         _, due = self._calendar.pop(clock)
         partitions = self._partitions.array
         partitions[due, kernels.WAITS] = 0
-        lists = kernels.close(due, clock, self._program, self._conditions, lists)
-        new = self._begun(np.concatenate((partition, due)))
-        lists = kernels.close(new, clock, self._program, self._conditions, lists)
-        new = self._begun(new)
+        waiting = np.concatenate((due, self._begun(partition)))
+        self._run(_passing(waiting, clock), 0, events)
+        new = self._begun(waiting)
         partitions[new, kernels.WAITS] = 1
-        start = partitions[new, kernels.START]
-        end = self._rows.array[start, kernels.TS] + self._program.within
-        self._calendar.push([end, new])
-        return lists
+        self._calendar.push([partitions[new, kernels.DUE], new])
 
     def _begun(self, partitions: Array) -> Array:
         """Those with an attempt that is not in the calendar."""
@@ -172,18 +208,18 @@ class MatchLists:
         begun = (state[partitions, kernels.LIVE] != 0) & (state[partitions, kernels.WAITS] == 0)
         return np.unique(partitions[begun])
 
-    def _found(self, lists: Lists) -> Found:
-        c, numbers = self._counters, self._numbers
-        self._choices = lists.choices
-        numbers.count, numbers.end = int(c[kernels.FREE_ROWS]), int(c[kernels.END_ROWS])
-        heads = lists.heads[: c[kernels.HEADS]]
+    def _found(self, events: _Events) -> Found:
+        c = self._counters
+        heads = events.heads[: c[kernels.HEADS]]
         by = (heads[:, kernels.H_NUMBER], heads[:, kernels.H_SEQ], heads[:, kernels.H_TS])
-        return Found(
+        found = Found(
             heads[np.lexsort(by)],
-            lists.items[: c[kernels.ITEMS]],
-            lists.taken[: c[kernels.TAKEN]],
-            lists.freed[: c[kernels.FREED]],
+            events.items[: c[kernels.ITEMS]],
+            events.taken[: c[kernels.TAKEN]],
+            events.freed[: c[kernels.FREED]],
         )
+        c[[kernels.HEADS, kernels.ITEMS, kernels.FREED, kernels.TAKEN]] = 0
+        return found
 
     def release(self, freed: Array) -> None:
         """Let the numbers of rows that have left the lists be used again."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from eddyline.algebra.catalog import ColumnSources, Emit, StreamDef, TableDef
-from eddyline.algebra.functions import UserFunction
+from eddyline.algebra.functions import CodeFunction
 from eddyline.algebra.json_paths import path_text
 from eddyline.algebra.plan import Plan
 from eddyline.errors import EddylineError, StateError
@@ -34,7 +34,7 @@ def require_same(
     checkpoint: str,
     before: SavedProgram,
     now: SavedProgram,
-    functions: Sequence[UserFunction] = (),
+    functions: Sequence[CodeFunction] = (),
 ) -> None:
     """Check that the program of a checkpoint is the program to run.
 
@@ -57,7 +57,7 @@ def require_same(
 
 
 def differences(
-    before: SavedProgram, now: SavedProgram, functions: Sequence[UserFunction] = ()
+    before: SavedProgram, now: SavedProgram, functions: Sequence[CodeFunction] = ()
 ) -> Iterator[str]:
     """Each difference in a few words; 'there' is the checkpoint, 'here' the program to run."""
     yield from _changed("max_shards", before.max_shards, now.max_shards)
@@ -139,7 +139,7 @@ def _computed(definition: StreamDef | TableDef) -> dict[str, str]:
 
 
 def _queries(
-    before: SavedProgram, now: SavedProgram, functions: Sequence[UserFunction]
+    before: SavedProgram, now: SavedProgram, functions: Sequence[CodeFunction]
 ) -> Iterator[str]:
     old, new = before.queries, now.queries
     for name in _only(old, new):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark import cloudpickle
 
-from eddyline.algebra.functions import UserFunction
+from eddyline.algebra.functions import CodeFunction
 from eddyline.engine.engine import Engine
 from eddyline.engine.functions import add_function
 from eddyline.engine.ingest.table_contents import TableContents
@@ -68,7 +68,7 @@ class ShardProgram:
 
     statements: tuple[str, ...]
     definitions: tuple[str, ...] = ()
-    functions: tuple[UserFunction, ...] = ()
+    functions: tuple[CodeFunction, ...] = ()
     inputs: tuple[str, ...] = ()
     read_elsewhere: frozenset[str] = frozenset()
     options: EngineOptions = _UNLIMITED

@@ -23,6 +23,7 @@ from eddyline.algebra.expressions import (
 )
 from eddyline.algebra.plan import (
     AntiJoin,
+    AsofJoin,
     Distinct,
     Filter,
     FinalRows,
@@ -208,6 +209,11 @@ class _Origins:
                 return self._region(node)
             case Negation() | SemiJoin() | AntiJoin():
                 return self._matching(node)
+            case AsofJoin():
+                left, right = self._outputs(node.left), self._outputs(node.right)
+                for a, b in node.keys:
+                    self._equal(_over(a, left), _over(b, right))
+                return [*left, *right]
             case Unnest():
                 return [*self._outputs(node.input), *(None for _ in node.names)]
             case Windowed():

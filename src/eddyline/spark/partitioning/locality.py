@@ -46,6 +46,7 @@ from eddyline.algebra.expressions import (
 from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.plan import (
     AntiJoin,
+    AsofJoin,
     Distinct,
     Filter,
     FinalRows,
@@ -138,7 +139,7 @@ def _table_alone(plan: Plan) -> str | None:
         case Filter() | Project() | Product() | Join():
             tables = [_table_alone(p) for p in region(node).inputs]
             return tables[0] if all(tables) else None
-        case Negation() | SemiJoin() | AntiJoin():
+        case Negation() | SemiJoin() | AntiJoin() | AsofJoin():
             return _table_alone(node.left)
         case Unnest() | Windowed() | FinalRows() | SessionGroups() | MatchRecognize() | Over():
             return _table_alone(node.input)
@@ -162,6 +163,8 @@ def _held(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
             return _joined(region(node), axis)
         case Negation() | SemiJoin() | AntiJoin():
             return _matched(node, _with_streams(node.left, axis), _held(node.right, axis))
+        case AsofJoin():
+            return _as_of(node, _with_streams(node.left, axis), _held(node.right, axis))
         case Unnest() | Windowed() | FinalRows():  # rows are where those of the input are
             return _with_streams(node.input, axis)
         case Union():
@@ -286,6 +289,22 @@ def _matched(node: Negation | SemiJoin | AntiJoin, left: Held, right: Held) -> H
             f"{_key_text(left.key)} = {_key_text(right.key)}"
         )
     return left
+
+
+def _as_of(node: AsofJoin, left: Held, right: Held) -> Held:
+    """All right rows of a key must be where the left rows with this key are."""
+    for a, b in node.keys:
+        _require_at_one_coordinate(a, left)
+        _require_at_one_coordinate(b, right)
+    if isinstance(right, Everywhere):
+        return left
+    width = len(node.left.schema)
+    if isinstance(left, Keyed) and isinstance(right, Keyed):
+        pairs = [(a, shift_columns(b, width)) for a, b in node.keys]
+        shifted = [frozenset(shift_columns(e, width) for e in part) for part in right.key]
+        if _agree(left.key, shifted, Equalities(pairs)):
+            return left
+    raise NotLocal(f"an ASOF join looks for the latest row of {name_of(node.right)} by its key")
 
 
 def _united(held: Sequence[Held]) -> Held:

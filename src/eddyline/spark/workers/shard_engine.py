@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 
-from eddyline.algebra.functions import UserFunction
+from eddyline.algebra.functions import CodeFunction
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.segments import Segments
 from eddyline.engine.engine import Engine
@@ -268,7 +268,7 @@ class ShardEngine:
     def load(
         cls,
         source: BinaryIO,
-        functions: Iterable[UserFunction] = (),
+        functions: Iterable[CodeFunction] = (),
         read: Callable[[int], bytes] | None = None,
         segments: Segments | None = None,
     ) -> ShardEngine:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from eddyline.algebra.catalog import BoundQuery, Emit
-from eddyline.errors import UnsupportedError
+from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context, DefaultWindow, require_windows
 from eddyline.sql.binder.final import NoWindowEnd, final_plan, is_final_by_default
-from eddyline.sql.binder.output import checked_output
+from eddyline.sql.binder.output import checked_output, unique_names
 from eddyline.sql.binder.parameters import parameter_row
 from eddyline.sql.binder.query import bind_query
 from eddyline.sql.binder.sessions import (
@@ -18,11 +18,13 @@ from eddyline.sql.binder.sessions import (
     with_session_groups,
 )
 from eddyline.sql.catalog import Catalog
+from eddyline.sql.idioms import with_advice
 from eddyline.sql.stack import with_stack
 from eddyline.sql.statements import Select
 from eddyline.sql.window_syntax import StreamWindow
+from eddyline.types import Schema
 
-__all__ = ["bind", "check_view"]
+__all__ = ["bind", "check_view", "view_schema"]
 
 
 def bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
@@ -37,7 +39,10 @@ def bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
         SqlError: a name or type is wrong; with line, column and valid choices.
         UnsupportedError: the text is valid SQL that this engine does not run.
     """
-    return with_stack(lambda: _bind(select, emit, catalog))
+    try:
+        return with_stack(lambda: _bind(select, emit, catalog))
+    except SqlError as e:
+        raise with_advice(e, select.source.text) from None
 
 
 def _bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
@@ -74,6 +79,12 @@ def check_view(select: Select, catalog: Catalog) -> None:
     Raises:
         SqlError, UnsupportedError: as :func:`bind`.
     """
+    view_schema(select, catalog)
+
+
+def view_schema(select: Select, catalog: Catalog) -> Schema:
+    """The columns of a view; raises as :func:`check_view`."""
     context = Context(catalog, select.source)
     unbounded = DefaultWindow(StreamWindow(kind="UNBOUNDED"), context)
-    with_stack(lambda: bind_query(select.ast, replace(context, window=unbounded)))
+    inner = replace(context, window=unbounded)
+    return unique_names(with_stack(lambda: bind_query(select.ast, inner)).plan).schema

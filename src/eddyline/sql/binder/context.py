@@ -9,6 +9,7 @@ from typing import Final
 from sqlglot import exp
 
 from eddyline.algebra.catalog import TableDef
+from eddyline.algebra.expressions import Expr
 from eddyline.algebra.plan import Plan, StreamScan, TableScan
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.sizes import Sizes
@@ -51,10 +52,14 @@ class Cte:
 
 @dataclass(frozen=True)
 class OuterColumns:
-    """Columns of enclosing SELECTs that ``reader``, a part of a sub-query, cannot read."""
+    """Columns of enclosing SELECTs that ``reader``, a part of a sub-query, cannot read.
+
+    ``advice``: what to write instead.
+    """
 
     names: Callable[[exp.Column], bool]
     reader: str
+    advice: str = "only the WHERE of a plain SELECT can read it"
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,9 @@ class Context:
         ctes: visible WITH entries, by lower-case name.
         window: the window for streams without their own.
         reading: the views and queries being expanded, outermost first.
-        far: inside a sub-query of WHERE, the columns that it cannot read.
+        far: inside a sub-query, the columns that it cannot read.
+        sub_queries: binds a sub-query in an expression, given its node, the bound x of ``x IN
+            (SELECT ...)``, its scope and the context; None where there can be none.
         row: the row of FOR EACH ROW OF, if any.
         depth: number of enclosing queries.
         sizes: of the plans and expressions bound so far.
@@ -86,6 +93,7 @@ class Context:
     window: DefaultWindow | None = None
     reading: tuple[str, ...] = ()
     far: OuterColumns | None = None
+    sub_queries: Callable[..., Expr] | None = None
     row: ParameterRow | None = None
     depth: int = 0
     sizes: Sizes = field(default_factory=Sizes)

@@ -1,4 +1,4 @@
-"""EXISTS, NOT EXISTS and IN (SELECT ...), as terms of WHERE: semi-joins and anti-joins.
+"""EXISTS and IN (SELECT ...), and NOT of them, as terms of WHERE: semi-joins and anti-joins.
 
 The WHERE of a sub-query that is a plain SELECT may read columns of the enclosing SELECT: equalities
 between the two become keys, terms on its own columns filter it, the others are the residual::
@@ -13,13 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
+from typing import Literal as OneOf
 
+import pyarrow as pa
 from sqlglot import exp
 
 from eddyline.algebra import functions
-from eddyline.algebra.expressions import ColumnRef, Expr, conjunction
+from eddyline.algebra.expressions import ColumnRef, Expr, Literal, conjunction
 from eddyline.algebra.plan import Plan, anti_join, filtered, semi_join
-from eddyline.errors import SqlError, UnsupportedError
+from eddyline.errors import SqlError
 from eddyline.sql.binder.clauses import in_clauses
 from eddyline.sql.binder.context import BoundPlan, Context, OuterColumns, require_windows
 from eddyline.sql.binder.from_clause import FromClause
@@ -31,16 +34,28 @@ from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.select_list import select_items
 from eddyline.sql.binder.sources import bind_source, plain_terms
+from eddyline.sql.binder.sub_query_joins import refuse_sub_queries, split_values
+from eddyline.sql.catalog import Catalog
+
+#: Which rows of a sub-query count.
+Row = OneOf["any", "equal", "null", "missing"]
+#: The rows because of which ``x NOT IN (SELECT y ...)`` is not true.
+ROWS: Final[tuple[Row, ...]] = ("equal", "null", "missing")
 
 
 @dataclass(frozen=True)
 class ExistenceTerm:
-    """A term of WHERE with a sub-query: ``needle`` is the x of ``x IN (SELECT ...)``."""
+    """A term of WHERE with a sub-query: ``needle`` is the x of ``x IN (SELECT y ...)``.
+
+    ``row``: which rows of the sub-query count: all, those with ``y = x``, those where y is NULL, or
+    all if x is NULL.
+    """
 
     node: exp.Expr
     query: exp.Expr
     negated: bool
     needle: exp.Expr | None
+    row: Row = "any"
 
     @property
     def name(self) -> str:
@@ -51,31 +66,29 @@ class ExistenceTerm:
 def split_where(select: exp.Select, context: Context) -> tuple[list[exp.Expr], list[ExistenceTerm]]:
     """The conjuncts of WHERE that do not read the clock: plain ones, and those with sub-queries."""
     terms = plain_terms(select)
-    found = {id(t): e for t in terms if (e := _existence(t, context)) is not None}
-    return [t for t in terms if id(t) not in found], list(found.values())
+    found = {id(t): e for t in terms if (e := _existence(t, context))}
+    plain = [t for t in terms if id(t) not in found]
+    return plain, [e for several in found.values() for e in several]
 
 
-def _existence(term: exp.Expr, context: Context) -> ExistenceTerm | None:
+def _existence(term: exp.Expr, context: Context) -> tuple[ExistenceTerm, ...]:
+    """The terms that hold together if a term does. ``x NOT IN (SELECT y ...)`` holds if no y equals
+    x, no y is NULL, and x is not NULL unless there is no y.
+    """
     node = term.unnest()
     negated = isinstance(node, exp.Not)
     inner = node.this.unnest() if negated else node
     if isinstance(inner, exp.Exists):
-        return ExistenceTerm(node, inner.this, negated, None)
+        return (ExistenceTerm(node, inner.this, negated, None),)
     if isinstance(inner, exp.In) and inner.args.get("query"):
-        if negated:
-            raise context.error(
-                node,
-                "NOT IN (SELECT ...) is not supported: one NULL in the sub-query makes it never "
-                "true; write NOT EXISTS (SELECT ... WHERE y = x)",
-                UnsupportedError,
-            )
         context.require_only(inner, "this", "query")
-        return ExistenceTerm(node, inner.args["query"], negated, inner.this)
-    return None
+        equal = ExistenceTerm(node, inner.args["query"], negated, inner.this, "equal")
+        return tuple(replace(equal, row=row) for row in ROWS) if negated else (equal,)
+    return ()
 
 
 @dataclass(frozen=True)
-class _SubQuery:
+class BoundSubQuery:
     """A bound sub-query, and the conditions that match its rows with the outer rows."""
 
     bound: BoundPlan
@@ -87,7 +100,7 @@ def with_existences(
     source: FromClause, terms: list[ExistenceTerm], context: Context, bind_query: BindQuery
 ) -> Plan:
     """The rows of FROM that satisfy its conditions and all the terms."""
-    bound = [(t, _sub_query(t, source, context, bind_query)) for t in terms]
+    bound = [(t, bind_sub_query(t, source.scope, context, bind_query)) for t in terms]
     source.conditions += [c for t, sub in bound if not t.negated for c in sub.match.left]
     plan = source.plan(context)
     # look-ups run below the other terms, whose outcome later rows can change
@@ -104,24 +117,51 @@ def with_existences(
     return plan
 
 
-def _sub_query(
-    term: ExistenceTerm, source: FromClause, context: Context, bind_query: BindQuery
-) -> _SubQuery:
-    query, outer = term.query, replace(source.scope, named=True)
+def bind_sub_query(
+    term: ExistenceTerm,
+    scope: Scope,
+    context: Context,
+    bind_query: BindQuery,
+    needle: Expr | None = None,
+) -> BoundSubQuery:
+    """The sub-query of a term.
+
+    Args:
+        scope: the columns that the needle and the sub-query's WHERE can read.
+        needle: that of the term, if it is bound.
+    """
+    query, outer = unwrapped(term.query), replace(scope, named=True)
+    if term.needle is not None and needle is None:
+        needle = Scalars(outer, context, clause="WHERE").bind(term.needle)
+    if needle is not None:
+        refuse_sub_queries([needle], "the value before IN", term.node, context)
+    far = OuterColumns(
+        outer_names(outer, context.far), why_not_plain(query, context.catalog) or "FROM"
+    )
+    inner = replace(context, far=far)
+    if isinstance(query, exp.Select) and why_not_plain(query, context.catalog) is None:
+        binder = _PlainBinder(term, query, outer, needle, bind_query)
+        found = in_clauses(query, inner, binder.bind)
+    else:
+        bound = bind_query(query, inner)
+        fields = enumerate(bound.plan.schema)
+        columns = [ColumnRef(f.type, outer.width + i, f.name) for i, f in fields]
+        match = matched(_found(term, needle, columns, context), outer.width)
+        plan = filtered(bound.plan, match.on_right)
+        found = BoundSubQuery(replace(bound, plan=plan), match)
+    if term.row != "missing":
+        return found
+    assert needle is not None, "of IN"
+    is_missing = functions.resolve("is_null", (needle,)), Literal(pa.bool_(), True)
+    match = replace(found.match, keys=(*found.match.keys, is_missing))
+    return replace(found, match=match)
+
+
+def unwrapped(query: exp.Expr) -> exp.Expr:
+    """The query inside parentheses."""
     while isinstance(query, exp.Subquery) and query.is_wrapper:
         query = query.this
-    needle = None
-    if term.needle is not None:
-        needle = Scalars(outer, context, clause="WHERE").bind(term.needle)
-    far = OuterColumns(_either(outer, context.far), _why_not_plain(query) or "FROM")
-    inner = replace(context, far=far)
-    if isinstance(query, exp.Select) and _why_not_plain(query) is None:
-        binder = _PlainBinder(term, query, outer, needle, bind_query)
-        return in_clauses(query, inner, binder.bind)
-    bound = bind_query(query, inner)
-    columns = [ColumnRef(f.type, outer.width + i, f.name) for i, f in enumerate(bound.plan.schema)]
-    match = matched(_found(term, needle, columns, context), outer.width)
-    return _SubQuery(replace(bound, plan=filtered(bound.plan, match.on_right)), match)
+    return query
 
 
 @dataclass(frozen=True)
@@ -134,7 +174,7 @@ class _PlainBinder:
     needle: Expr | None
     bind_query: BindQuery
 
-    def bind(self, context: Context) -> _SubQuery:
+    def bind(self, context: Context) -> BoundSubQuery:
         """The candidate rows of the sub-query, and the conditions of a match."""
         source = bind_source(self.query, context, self.bind_query)
         scope = source.scope.inside(self.outer)
@@ -143,33 +183,35 @@ class _PlainBinder:
         terms, existences = split_where(self.query, context)
         scalars = Scalars(scope, context, clause="WHERE")
         conditions = [scalars.condition(t) for t in terms]
+        conditions, own = split_values(conditions, self.outer.width, self.query, context)
         distinct = self.query.args.get("distinct")
         if distinct is not None:  # duplicates do not affect existence
             context.require_only(distinct)
         selected = [i.expr for i in select_items(self.query, scope, context)]
         conditions += _found(self.term, self.needle, selected, context)
         match = matched(conditions, self.outer.width)
-        source.conditions += match.on_right
+        source.conditions += [*match.on_right, *own]
         table = None
         if _is_looked_up(source, match) and not existences:
             table = source.items[0]
         else:
             check_tables(source.items, source.parts, context)
         plan = with_existences(source, existences, context, self.bind_query)
-        return _SubQuery(BoundPlan(plan, source.open_streams), match, table)
+        return BoundSubQuery(BoundPlan(plan, source.open_streams), match, table)
 
 
 def _found(
     term: ExistenceTerm, needle: Expr | None, selected: Sequence[Expr], context: Context
 ) -> list[Expr]:
     """IN as an equality of the needle and the sub-query's column. Empty for EXISTS."""
-    if needle is None:
+    if needle is None or term.row == "missing":
         return []
     if len(selected) != 1:
         message = f"IN takes a sub-query with one column, this one has {len(selected)}"
         raise context.error(term.query, message)
     try:
-        return [functions.resolve("=", (needle, selected[0]))]
+        equal = functions.resolve("=", (needle, selected[0]))
+        return [functions.resolve("is_null", (selected[0],)) if term.row == "null" else equal]
     except SqlError as e:
         raise context.placed(e, term.node) from None
 
@@ -180,16 +222,17 @@ def _is_looked_up(source: FromClause, match: Match) -> bool:
     return alone and bool(match.keys or match.both)
 
 
-def _why_not_plain(query: exp.Expr) -> str | None:
+def why_not_plain(query: exp.Expr, catalog: Catalog) -> str | None:
     """The clause that makes a query more than FROM and WHERE; None for a plain SELECT."""
     if not isinstance(query, exp.Select):
         return f"a sub-query with {query.key.upper()}"
-    if not is_grouped(query):
+    if not is_grouped(query, catalog):
         return None
     clause = next((c for c in ("group", "having") if query.args.get(c)), "")
     what = {"group": "GROUP BY", "having": "HAVING"}.get(clause, "an aggregate")
     return f"a sub-query with {what}"
 
 
-def _either(scope: Scope, far: OuterColumns | None) -> Callable[[exp.Column], bool]:
+def outer_names(scope: Scope, far: OuterColumns | None) -> Callable[[exp.Column], bool]:
+    """Whether a column is one of a scope or of the scopes around it."""
     return lambda node: scope.names(node) or (far is not None and far.names(node))

@@ -5,19 +5,20 @@ BY with LIMIT, FETCH FIRST or DISTINCT ON.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sqlglot import exp
 
 from eddyline.algebra.expressions import ColumnRef, Expr, walk
 from eddyline.algebra.functions import Ordering
-from eddyline.algebra.plan import Distinct, Plan, Project
+from eddyline.algebra.plan import Distinct, Plan, Project, filtered
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context, OpenStream, require_windows
-from eddyline.sql.binder.over import Placed, first_rows, qualified
+from eddyline.sql.binder.over import Placed, first_rows
 from eddyline.sql.binder.over_calls import OverCall, OverGroup, written_calls
 from eddyline.sql.binder.scalars import Scalars
+from eddyline.sql.binder.sub_query_joins import Reading
 from eddyline.sql.numbers import whole_number
 
 _BAG: Final = "the answer of a standing query is a bag of rows: sort it when you read it"
@@ -29,12 +30,14 @@ class SelectedRows:
     """The rows of a SELECT before the clauses of this module.
 
     Attributes:
-        plan: the rows. exprs, names: the select list over them.
+        plan: the rows. reading: joins them with sub-queries.
+        exprs, names: the select list over them.
         condition: of QUALIFY. partition: of DISTINCT ON. order: of ORDER BY.
         scalars: the binder of expressions over the rows. grouped: whether the rows are groups.
     """
 
     plan: Plan
+    reading: Reading
     exprs: tuple[Expr, ...]
     names: tuple[str, ...]
     condition: Expr | None
@@ -143,19 +146,19 @@ class FirstRows:
         Args:
             streams: those that have no window.
         """
-        placed = Placed(rows.plan)
-        orders = [o.value for o in rows.order]
         conditions = [] if rows.condition is None else [rows.condition]
-        exprs = [*rows.exprs, *conditions, *rows.partition, *orders]
+        exprs = [*rows.exprs, *conditions, *rows.partition, *(o.value for o in rows.order)]
         self._require_windows(exprs, rows, streams)
-        placed.compute(exprs, rows.scalars)
-        over = placed.over
-        plan = placed.plan
-        if rows.condition is not None:
-            plan = qualified(plan, over(rows.condition))
-        outputs = list(zip(map(over, rows.exprs), rows.names, strict=True))
-        partition = tuple(map(over, rows.partition))
-        order = tuple(Ordering(over(o.value), o.descending, o.nulls_first) for o in rows.order)
+        plan, read = rows.reading.joined(rows.plan, tuple(exprs))
+        placed = Placed(plan)
+        placed.compute(read, rows.scalars)
+        over = [placed.over(e) for e in read]
+        listed, over = over[: len(rows.exprs)], over[len(rows.exprs) :]
+        plan = filtered(placed.plan, over[: len(conditions)])
+        over = over[len(conditions) :]
+        partition, values = tuple(over[: len(rows.partition)]), over[len(rows.partition) :]
+        outputs = list(zip(listed, rows.names, strict=True))
+        order = tuple(replace(o, value=v) for o, v in zip(rows.order, values, strict=True))
         if partition or (self._limit and not self._distinct):
             try:
                 return first_rows(

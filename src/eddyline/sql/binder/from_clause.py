@@ -16,14 +16,25 @@ from eddyline.algebra import functions
 from eddyline.algebra.expressions import Expr, columns_of, conjuncts, shift_columns
 from eddyline.algebra.plan import Plan, Product, filtered
 from eddyline.errors import SqlError, UnsupportedError
+from eddyline.sql.binder.asof_joins import (
+    FORM,
+    as_of_time,
+    asof_join,
+    check_version,
+    check_versions,
+    is_asof,
+    is_looked_up,
+    version_of,
+)
 from eddyline.sql.binder.clauses import with_own_window
-from eddyline.sql.binder.context import Context, OpenStream, require_windows
+from eddyline.sql.binder.context import Context, OpenStream, changes, require_windows
 from eddyline.sql.binder.interval_joins import with_derived_windows
 from eddyline.sql.binder.joins import OuterSide, outer_join
 from eddyline.sql.binder.live_tables import check_outer_join, check_tables, is_non_retroactive
 from eddyline.sql.binder.relations import BindQuery, Item, bind_relation
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
+from eddyline.sql.binder.sub_query_joins import Reading, has_sub_query, refuse_sub_queries
 from eddyline.sql.binder.unnesting import bind_list, new_columns, unnested
 from eddyline.sql.unnest_syntax import Unnesting
 
@@ -67,14 +78,20 @@ class FromClause:
         Raises:
             SqlError: several items change, and a stream has no window.
         """
-        if self.open_streams and sum(i.bound.changes for i in self.items) > 1:
+        if self.open_streams and sum(map(changes, self.parts)) > 1:
             derived = with_derived_windows(
                 self.items, self.parts, self.conditions, self.scope, context
             )
             self.items, self.parts = derived.items, derived.parts
             self.conditions = derived.conditions
         product = self.parts[0] if len(self.parts) == 1 else Product(tuple(self.parts))
-        return filtered(product, (t for c in self.conditions for t in conjuncts(c)))
+        terms = [t for c in self.conditions for t in conjuncts(c)]
+        plan = filtered(product, (t for t in terms if not has_sub_query(t)))
+        return self.reading(context).filtered(plan, [t for t in terms if has_sub_query(t)])
+
+    def reading(self, context: Context) -> Reading:
+        """The rows, which can read sub-queries."""
+        return Reading(context, self.open_streams, self.items, self.parts)
 
 
 def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> FromClause:
@@ -93,6 +110,7 @@ def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> Fr
     source = _joined(from_.this, context, bind_query, select.args.get("joins") or ())
     for node in select.args.get("laterals") or ():
         _add_unnesting(source, node, False, context)
+    check_versions(source.items, context)
     return source
 
 
@@ -101,6 +119,9 @@ def _joined(
 ) -> FromClause:
     """An item with its joins."""
     source = FromClause()
+    if version_of(first) is not None:
+        message = "FOR SYSTEM_TIME AS OF is not supported for the first item of FROM: there are no "
+        raise context.error(first, f"{message}rows in front whose time it is", UnsupportedError)
     _add_alone(source, first, context, bind_query)
     for join in (*(first.args.get("joins") or ()), *joins):
         _add_join(source, join, context, bind_query)
@@ -182,7 +203,7 @@ def _add_joined(source: FromClause, inside: FromClause, context: Context) -> Non
 
 
 def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: BindQuery) -> None:
-    context.require_only(join, "this", "kind", "side", "on", "using", "method")
+    context.require_only(join, "this", "kind", "side", "on", "using", "method", "match_condition")
     kind = join.args.get("kind") or "INNER"
     if kind not in ("INNER", "CROSS", "OUTER"):
         raise context.error(join, f"{kind} JOIN is not supported: use ON", UnsupportedError)
@@ -192,17 +213,57 @@ def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: 
     before, left = source.scope, len(source.items)
     _add(source, join.this, context, bind_query)
     side = str(join.args.get("side") or "")
-    is_natural = join.args.get("method") is not None
+    is_natural = str(join.args.get("method") or "").upper() == "NATURAL"
     columns = _common(before, source) if is_natural else join.args.get("using") or ()
-    conditions = [_using(source, column, before, side, context) for column in columns]
-    on = join.args.get("on")
-    if on is not None:
-        conditions.append(Scalars(source.scope, context, clause="ON").condition(on))
+    using = [_using(source, column, before, side, context) for column in columns]
+    if is_asof(join) and using:  # of USING (k, ts) the last one is compared
+        equal = using[-1]
+        using[-1] = functions.resolve(">=", equal.args)
+    conditions = using
+    for on in (join.args.get("on"), join.args.get("match_condition")):
+        if on is not None:
+            conditions.append(Scalars(source.scope, context, clause="ON").condition(on))
+    version = version_of(join.this)
+    if is_asof(join) or version is not None:
+        refuse_sub_queries(conditions, "ON of an ASOF JOIN", join, context)
+        if _join_asof(source, join, version, conditions, context):
+            return
     if side:
+        refuse_sub_queries(conditions, f"ON of a {side} JOIN", join, context)
         _join_outer(source, left, cast(OuterSide, side), conditions, context)
         context.checked(source.parts[0], join)
     else:
         source.conditions += conditions
+
+
+def _join_asof(
+    source: FromClause,
+    join: exp.Join,
+    version: exp.Version | None,
+    conditions: list[Expr],
+    context: Context,
+) -> bool:
+    """Join the last item as of the time of the rows before it; False: it is a table, which is
+    joined in this way anyway.
+    """
+    item, part, scope = source.items.pop(), source.parts.pop(), source.scope
+    check_tables(source.items, source.parts, context)
+    left = source.plan(context)
+    source.items.append(item)
+    if version is not None:
+        time = check_version(version, left, scope, context)
+        if is_looked_up(item, join.this, context):
+            source.parts.append(part)
+            return False
+        conditions = [*conditions, as_of_time(time, item, scope, context)]
+    if part != item.bound.plan:
+        message = "ASOF JOIN takes a stream, view or sub-query behind it, not a join"
+        raise context.error(join, message, UnsupportedError)
+    if not any(join.args.get(clause) for clause in ("on", "using", "match_condition")):
+        raise context.error(join.this, f"how do its rows match? {FORM}")
+    made, source.items[-1] = asof_join(join, left, item, conditions, context)
+    source.parts, source.conditions = [context.checked(made, join)], []
+    return True
 
 
 def _join_unnesting(source: FromClause, join: exp.Join, context: Context) -> None:
@@ -215,6 +276,8 @@ def _join_unnesting(source: FromClause, join: exp.Join, context: Context) -> Non
         or (side and on is not None and not is_true)
     ):
         message = "write CROSS JOIN UNNEST(list), or LEFT JOIN UNNEST(list) ON TRUE"
+        if join.this.args["function"] == "VALUES":
+            message = "write JOIN (VALUES ...) AS t (x, y) ON ...; for LEFT JOIN make a table"
         raise context.error(join, message, UnsupportedError)
     _add_unnesting(source, join.this, bool(side), context)
     if on is not None and not is_true:
@@ -227,6 +290,9 @@ def _add_unnesting(source: FromClause, node: Unnesting, outer: bool, context: Co
     """
     if not source.parts:
         word = node.args["function"]
+        if word == "VALUES":
+            message = "VALUES needs a stream in front of it: FROM s, (VALUES (1, 'a')) AS t (x, y)"
+            raise context.error(node, message)
         raise context.error(node, f"{word} needs a stream in front of it: FROM s, {word}(s.list)")
     listed = bind_list(node, source.scope, context)
     start = source.scope.width - len(source.parts[-1].schema)

@@ -13,6 +13,7 @@ from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.grouping_sets import GroupingCall, GroupingSets, bind_sets, has_sets
 from eddyline.sql.binder.scalars import Scalars, has_aggregate
 from eddyline.sql.binder.scope import Scope
+from eddyline.sql.catalog import Catalog
 from eddyline.sql.numbers import shortened, whole_number
 
 
@@ -131,11 +132,11 @@ class GroupRewriter:
         )
 
 
-def is_grouped(select: exp.Select) -> bool:
+def is_grouped(select: exp.Select, catalog: Catalog) -> bool:
     """Whether a SELECT forms groups: it has GROUP BY, HAVING, or an aggregate."""
     if select.args.get("group") or select.args.get("having"):
         return True
-    return any(has_aggregate(e) for e in select.expressions)
+    return any(has_aggregate(e, catalog) for e in select.expressions)
 
 
 def _key_name(key: Expr) -> str:

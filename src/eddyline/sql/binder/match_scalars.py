@@ -17,7 +17,8 @@ from eddyline.algebra.nodes.match_recognize import (
 )
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
-from eddyline.sql.binder.scalars import Scalars, is_aggregate
+from eddyline.sql.binder.parameters import names_row
+from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.numbers import whole_number
 from eddyline.types import Schema
@@ -108,7 +109,7 @@ class MatchScalars(Scalars):
 
     def _bits(self, node: exp.Column) -> int | None:
         """The variable in front of a column; None: the name of the stream, or nothing."""
-        if not node.table:
+        if not node.table or names_row(node, self._context):
             return None
         first = node.parts[0]
         names = self._names
@@ -228,7 +229,7 @@ class MatchScalars(Scalars):
         """An aggregate over the rows of a variable, which its columns name."""
         if self._row_variables is not None:
             raise self._fail(node, f"aggregate {node.name} is not allowed in another call")
-        if self._of == "DEFINE" and not is_aggregate(node):
+        if self._of == "DEFINE" and not self._is_aggregate(node):
             raise self._fail(node, "DISTINCT, ORDER BY and WITHIN GROUP are not allowed in DEFINE")
         found: set[int] = set()
         call = self._without_variables(node, found)

@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from eddyline.algebra import functions
-from eddyline.algebra.expressions import Call, Expr, Literal, columns_of, conjuncts, shift_columns
+from eddyline.algebra.expressions import (
+    AggregateCall,
+    Call,
+    Expr,
+    Literal,
+    columns_of,
+    conjuncts,
+    shift_columns,
+    walk,
+)
 
 #: Equality keys: pairs of an expression over the left schema and one over the right schema.
 EqualityKeys = tuple[tuple[Expr, Expr], ...]
@@ -61,6 +70,10 @@ def _key(term: Expr, width: int) -> tuple[Expr, Expr] | None:
 
 
 def _side(expr: Expr, width: int) -> str:
-    """``left`` or ``right`` if an expression reads one row only, else ``both``."""
+    """``left`` or ``right`` if an expression reads one row only, else ``both``. Aggregates are of
+    the enclosing SELECT.
+    """
     sides = {"left" if i < width else "right" for i in columns_of(expr)}
+    if any(isinstance(e, AggregateCall) for e in walk(expr)):
+        sides.add("left")
     return sides.pop() if len(sides) == 1 else "both"

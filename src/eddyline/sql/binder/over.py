@@ -16,8 +16,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from eddyline.algebra.expressions import (
@@ -39,7 +39,6 @@ from eddyline.algebra.plan import (
     Project,
     StreamScan,
     Unnest,
-    filtered,
     join,
 )
 from eddyline.sql.binder.grouping import GroupRewriter
@@ -57,7 +56,7 @@ class Placed:
     plan: Plan
     _columns: dict[Expr, Expr] = field(default_factory=dict)
 
-    def compute(self, exprs: Iterable[Expr], scalars: Scalars) -> None:
+    def compute(self, exprs: Sequence[Expr], scalars: Scalars) -> None:
         """Let there be columns for all calls with OVER in expressions over the rows."""
         calls = dict.fromkeys(e for expr in exprs for e in walk(expr) if isinstance(e, OverCall))
         groups = dict.fromkeys(e for expr in exprs for e in walk(expr) if isinstance(e, OverGroup))
@@ -126,13 +125,3 @@ def first_rows(
         plan, partition, order, ties_of(plan), (function,), (str(function),), limit, silent=True
     )
     return Project(ordered, tuple(e for e, _ in outputs), tuple(n for _, n in outputs))
-
-
-def qualified(plan: Plan, condition: Expr | None) -> Plan:
-    """The rows that satisfy QUALIFY."""
-    return plan if condition is None else filtered(plan, (condition,))
-
-
-def limited(plan: Over, limit: int, *, silent: bool) -> Over:
-    """The rows with a rank up to a limit."""
-    return replace(plan, limit=limit, silent=silent)

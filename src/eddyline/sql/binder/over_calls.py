@@ -15,6 +15,7 @@ from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions import Ordering
 from eddyline.algebra.nodes.over import RowFunction
 from eddyline.errors import UnsupportedError, did_you_mean
+from eddyline.sql.binder.aggregate_calls import read_call
 from eddyline.sql.binder.context import Context
 
 #: What an ORDER BY without a frame has.
@@ -248,6 +249,12 @@ def frame_of(spec: exp.Expr | None) -> tuple[str, str, str] | None:
 def _bound(at: exp.Expr | str | None, side: str | None) -> str:
     text = at if isinstance(at, str) else ("" if at is None else at.sql("spark"))
     return " ".join(filter(None, (text.upper(), (side or "").upper())))
+
+
+def called_over(node: exp.Window) -> exp.Expr:
+    """The call in front of OVER, without its FILTER."""
+    called = node.this.this if isinstance(node.this, exp.Filter) else node.this
+    return read_call(called).call
 
 
 def written_calls(nodes: Sequence[exp.Expr]) -> list[exp.Window]:

@@ -9,15 +9,16 @@ from sqlglot import exp
 from eddyline.algebra.functions.alternatives import ALTERNATIVES, CLOCK
 from eddyline.sql.numbers import shortened
 
-IN_WHERE: Final = "write it in WHERE, alone or between ANDs; for OR, write a UNION"
 _SETS: Final = "write it as an element of GROUP BY or of GROUPING SETS"
 _BITS: Final = "there are no operators on bits; a power is power(x, y)"
+_VALUES: Final = (
+    "write the value, or :name and Engine.query(..., parameters={'name': value}); for many rows of "
+    "values FOR EACH ROW OF a table"
+)
 _NOW: Final = "a replay would give another value: use the event time of the stream"
 
 _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
-    exp.Subquery: ("a sub-query in an expression", "join it in FROM"),
     exp.Select: ("a sub-query in an expression", "join it in FROM"),
-    exp.Exists: ("EXISTS here", IN_WHERE),
     exp.Any: ("ANY", "use IN or EXISTS"),
     exp.All: ("ALL", "use NOT EXISTS"),
     exp.GroupingSets: ("GROUPING SETS here", _SETS),
@@ -45,8 +46,8 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.CurrentTime: ("CURRENT_TIME", _NOW),
     exp.Collate: ("COLLATE", "texts are ordered by their code points; lower(x) ignores case"),
     exp.Tuple: ("a tuple", "compare the parts one by one, between ANDs"),
-    exp.Placeholder: ("a placeholder", "write the value, or FOR EACH ROW OF a table of values"),
-    exp.Parameter: ("a parameter", "write the value, or FOR EACH ROW OF a table of values"),
+    exp.Placeholder: ("a parameter without a value", _VALUES),
+    exp.Parameter: ("a parameter without a name", _VALUES),
 }
 
 

@@ -64,7 +64,9 @@ def _item(node: exp.Expr, context: Context, bind_query: BindQuery) -> Item:
 
 def _bound(node: exp.Expr, context: Context, bind_query: BindQuery) -> BoundPlan:
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-        context.require_only(node, "this", "alias", "window", "windowed", "joins", "match")
+        context.require_only(
+            node, "this", "alias", "window", "windowed", "joins", "match", "version"
+        )
         return _named(node, context, bind_query)
     if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Query):
         context.require_only(node, "this", "alias", "window", "windowed", "joins", "match")

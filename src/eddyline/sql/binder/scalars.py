@@ -23,11 +23,13 @@ from eddyline.sql.binder.over_calls import (
     ROW_FUNCTIONS,
     OverGroup,
     WindowCall,
+    called_over,
     frame_of,
     written_calls,
 )
-from eddyline.sql.binder.refused import IN_WHERE, refusal_of
+from eddyline.sql.binder.refused import refusal_of
 from eddyline.sql.binder.scope import Scope
+from eddyline.sql.catalog import Catalog
 from eddyline.sql.datatypes import arrow_type
 from eddyline.sql.group_window_syntax import group_call
 from eddyline.sql.limits import MAX_EXPRESSION
@@ -257,11 +259,21 @@ class Scalars:
 
     def _in(self, node: exp.Expr) -> Expr:
         if node.args.get("query"):
-            raise self._context.error(
-                node, f"IN (SELECT ...) here is not supported: {IN_WHERE}", UnsupportedError
-            )
+            return self._sub_query(node)
         self._context.require_only(node, "this", "expressions")
         return functions.resolve("in", self._all([node.this, *node.expressions]))
+
+    def _sub_query(self, node: exp.Expr) -> Expr:
+        binder = self._context.sub_queries
+        if binder is None or self._clause not in _WITH_SUB_QUERIES:
+            where = self._clause or "this expression"
+            message = f"a sub-query in {where} is not supported: compute it in a query in FROM"
+            raise self._context.error(node, message, UnsupportedError)
+        needle = self.bind(node.this) if isinstance(node, exp.In) else None
+        value: Expr = binder(node, needle, self._scope, self._context)
+        for index in columns_of(value):
+            self.origins.setdefault(index, node)
+        return value
 
     def _case(self, node: exp.Expr) -> Expr:
         self._context.require_only(node, "this", "ifs", "default")
@@ -299,7 +311,7 @@ class Scalars:
         return functions.calendar.part(name, self.bind(node.expression))
 
     def _call(self, node: exp.Expr) -> Expr:
-        if is_aggregate(node):
+        if self._is_aggregate(node):
             return self._aggregate(node, None)
         if node.name.lower() in ("grouping", "grouping_id"):
             return self._grouping(node)
@@ -334,7 +346,7 @@ class Scalars:
         inner = node.this
         while isinstance(inner, (exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
             inner = inner.this
-        if not is_aggregate(inner):
+        if not self._is_aggregate(inner):
             raise self._context.error(
                 node, f"FILTER is allowed behind aggregates only, not behind {node.this.name}"
             )
@@ -343,7 +355,7 @@ class Scalars:
     def _clauses_of_aggregate(self, node: exp.Expr) -> Expr:
         """WITHIN GROUP, IGNORE NULLS or RESPECT NULLS behind a call."""
         call = read_call(node).call
-        if not is_aggregate(call):
+        if not self._is_aggregate(call):
             if isinstance(call, exp.Anonymous):
                 functions.find(call.name, self._context.catalog.functions)  # says what is there
             raise self._refusal(node)
@@ -366,7 +378,11 @@ class Scalars:
             call.ignore_nulls,
             self._scope.time,
         )
-        return functions.resolve_aggregate(request)
+        own = self._context.catalog.aggregate(name)
+        return functions.resolve_aggregate(request) if own is None else own.expression(request)
+
+    def _is_aggregate(self, node: exp.Expr) -> bool:
+        return is_aggregate(node, self._context.catalog)
 
     def ordering(self, node: exp.Expr) -> functions.Ordering:
         """A value of ORDER BY."""
@@ -394,7 +410,7 @@ class Scalars:
             what = "IGNORE NULLS" if called.ignore_nulls else "DISTINCT or ORDER BY"
             raise self._context.error(node, f"{what} with OVER is not supported", UnsupportedError)
         name = called.call.name.lower()
-        if is_windowed_aggregate(node) and name not in ROW_FUNCTIONS:
+        if self._is_aggregate(called_over(node)) and name not in ROW_FUNCTIONS:
             if ordered or node.args.get("spec"):
                 raise self._running(name, node)
             value = self.bind(node.this)
@@ -417,29 +433,22 @@ class Scalars:
         return self._context
 
 
-def is_windowed_aggregate(node: exp.Expr) -> bool:
-    """Whether a node is an aggregate with OVER."""
-    if not isinstance(node, exp.Window):
-        return False
-    called = node.this.this if isinstance(node.this, exp.Filter) else node.this
-    return is_aggregate(read_call(called).call)
-
-
-def is_aggregate(node: exp.Expr) -> bool:
+def is_aggregate(node: exp.Expr, catalog: Catalog) -> bool:
     """Whether a node calls an aggregate function."""
-    return isinstance(node, exp.Anonymous) and functions.is_aggregate_name(node.name)
+    if not isinstance(node, exp.Anonymous):
+        return False
+    return functions.is_aggregate_name(node.name) or catalog.aggregate(node.name) is not None
 
 
-def has_aggregate(node: exp.Expr) -> bool:
-    """Whether an expression contains an aggregate."""
-    windowed = {id(read_call(w.this).call) for w in node.find_all(exp.Window)}
-    windowed |= {
-        id(read_call(w.this.this).call)
-        for w in node.find_all(exp.Window)
-        if isinstance(w.this, exp.Filter)
-    }
-    return any(is_aggregate(n) and id(n) not in windowed for n in node.walk())
+def has_aggregate(node: exp.Expr, catalog: Catalog) -> bool:
+    """Whether an expression contains an aggregate outside of its sub-queries and without OVER."""
+    own = list(node.walk(prune=lambda n: isinstance(n, exp.Query)))
+    windowed = {id(called_over(n)) for n in own if isinstance(n, exp.Window)}
+    return any(is_aggregate(n, catalog) and id(n) not in windowed for n in own)
 
+
+#: Where expressions can have sub-queries; None: the select list and HAVING.
+_WITH_SUB_QUERIES: Final = (None, "WHERE", "ON")
 
 _Handler = Callable[[Scalars, Any], Expr]
 
@@ -469,6 +478,8 @@ _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.IgnoreNulls: Scalars._clauses_of_aggregate,
     exp.RespectNulls: Scalars._clauses_of_aggregate,
     exp.Dot: Scalars._field,
+    exp.Subquery: Scalars._sub_query,
+    exp.Exists: Scalars._sub_query,
     exp.Bracket: Scalars._element,
     exp.Array: lambda self, node: functions.resolve("array", self._all(node.expressions)),
     exp.JSONExtract: Scalars._json,

@@ -106,6 +106,11 @@ class Scope:
             merged={i + by: shift_columns(e, by) for i, e in self.merged.items()},
         )
 
+    def without_outer(self) -> Scope:
+        """The scope of a sub-query's own columns, which begin at 0."""
+        assert self.outer is not None, "of a sub-query"
+        return replace(self._moved(-self.outer.width), outer=None)
+
     def merging(self, left: int, right: int, merged: Expr | None) -> Scope:
         """The scope after USING: the right column needs its relation's name as a qualifier.
 
@@ -232,7 +237,7 @@ class Scope:
             raise context.error(
                 node,
                 f"'{node.sql()}' is a column of an enclosing SELECT, which {far.reader} cannot "
-                "read: only the WHERE of a plain SELECT in EXISTS or IN can read it",
+                f"read: {far.advice}",
                 UnsupportedError,
             )
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from eddyline.algebra.plan import Filter, Plan
+from eddyline.algebra.expressions import conjuncts
+from eddyline.algebra.plan import Plan, filtered
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream, require_windows
 from eddyline.sql.binder.event_times import event_time
@@ -18,9 +19,10 @@ from eddyline.sql.binder.grouping import GroupRewriter, bind_keys, is_grouped
 from eddyline.sql.binder.live_tables import check_tables
 from eddyline.sql.binder.relations import BindQuery
 from eddyline.sql.binder.scalars import Scalars
-from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.select_list import aliases, select_items, unaliased
 from eddyline.sql.binder.sources import bind_source
+from eddyline.sql.binder.sub_query_joins import Reading, has_sub_query
+from eddyline.sql.binder.sub_query_values import SubQueryBinder
 
 
 def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> BoundPlan:
@@ -28,17 +30,18 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
 
     EXISTS and IN become semi-joins and anti-joins directly above the Filter of WHERE.
     """
+    context = replace(context, sub_queries=SubQueryBinder(bind_query))
     source = bind_source(select, context, bind_query)
     for part in source.parts:
         context.checked(part, select)
     check_tables(source.items, source.parts, context)
     plan, streams = _chosen(select, source, context, bind_query), source.open_streams
     chosen = FirstRows(select, context)
-    if is_grouped(select):
+    if is_grouped(select, context.catalog):
         rows, streams = _grouped(select, plan, source, chosen, context)
         require_windows(streams, "GROUP BY" if select.args.get("group") else "an aggregate")
     else:
-        rows = _ungrouped(select, plan, source.scope, chosen, context)
+        rows = _ungrouped(select, plan, source, chosen, context)
     return BoundPlan(context.checked(chosen.of(rows, streams), select), streams)
 
 
@@ -53,18 +56,18 @@ def _chosen(
 
 
 def _ungrouped(
-    select: exp.Select, plan: Plan, scope: Scope, chosen: FirstRows, context: Context
+    select: exp.Select, plan: Plan, source: FromClause, chosen: FirstRows, context: Context
 ) -> SelectedRows:
+    scope = source.scope
     items = select_items(select, scope, context)
     named = aliases(select.expressions)
     condition = None
     if chosen.qualify is not None:
-        scalars = Scalars(scope, context, aliases=named)
-        condition = scalars.condition(chosen.qualify)
+        condition = Scalars(scope, context, aliases=named).condition(chosen.qualify)
     scalars = Scalars(scope, context, aliases=named, keys=())
     exprs, names = tuple(i.expr for i in items), tuple(i.name for i in items)
     places = chosen.bound(scalars, lambda e: e, exprs)
-    return SelectedRows(plan, exprs, names, condition, *places, scalars)
+    return SelectedRows(plan, source.reading(context), exprs, names, condition, *places, scalars)
 
 
 def _grouped(
@@ -92,14 +95,15 @@ def _grouped(
     if having is not None:
         scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
         condition = groups.over(scalars.condition(having.this), scalars)
+    scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
     qualify = None
     if chosen.qualify is not None:
-        scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
         qualify = groups.over(scalars.condition(chosen.qualify), scalars)
-    scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
     places = chosen.bound(scalars, lambda e: groups.over(e, scalars), exprs)
-    plan = groups.plan(plan)
-    if condition is not None:
-        plan = Filter(plan, condition)
+    plan, reading = groups.plan(plan), Reading(context, streams)
+    terms = conjuncts(condition)
+    plan = filtered(plan, (t for t in terms if not has_sub_query(t)))
+    plan = reading.filtered(plan, [t for t in terms if has_sub_query(t)])
     names = tuple(i.name for i in items)
-    return SelectedRows(plan, exprs, names, qualify, *places, scalars, grouped=True), streams
+    rows = SelectedRows(plan, reading, exprs, names, qualify, *places, scalars, grouped=True)
+    return rows, streams

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from eddyline.algebra.expressions import ColumnRef, Expr
 from eddyline.algebra.plan import (
+    AsofJoin,
     Filter,
     GroupBy,
     Join,
@@ -95,7 +96,7 @@ def _columns(plan: Plan, inputs: list[PlanSize], own: list[int]) -> tuple[int, .
         return (*own, *(1 for _ in plan.aggregates))
     if isinstance(plan, Union):
         return tuple(map(max, zip(*(i.columns for i in inputs), strict=True)))
-    if isinstance(plan, (Join, Product)):
+    if isinstance(plan, (Join, Product, AsofJoin)):
         return tuple(c for i in inputs for c in i.columns)
     if isinstance(plan, Unnest):
         return (*inputs[0].columns, *(1 for _ in plan.names))

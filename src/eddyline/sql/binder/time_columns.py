@@ -7,6 +7,7 @@ from sqlglot import exp
 from eddyline.algebra.expressions import ColumnRef
 from eddyline.algebra.plan import (
     AntiJoin,
+    AsofJoin,
     Filter,
     Join,
     Plan,
@@ -40,12 +41,27 @@ def time_column(plan: Plan, context: Context) -> int | None:
             return None if below is None else next(columns, None)
         case Product() | Join():
             return _of_only_stream(plan, context)
+        case AsofJoin():
+            return None if plan.lag_us else time_column(plan.left, context)
         case SemiJoin() | AntiJoin():
             return None if streams_read(plan.right) else time_column(plan.left, context)
         case Union():
             times = {time_column(p, context) for p in plan.parts}
             return times.pop() if len(times) == 1 else None
     return None
+
+
+def joined_time_column(plan: Plan, context: Context) -> int | None:
+    """As :func:`time_column`, also of rows of an ASOF join, which come later than their time."""
+    if isinstance(plan, AsofJoin):
+        return joined_time_column(plan.left, context)
+    if isinstance(plan, Filter):
+        return joined_time_column(plan.input, context)
+    if isinstance(plan, Project):
+        below = joined_time_column(plan.input, context)
+        refs = ((i, e.index) for i, e in enumerate(plan.exprs) if isinstance(e, ColumnRef))
+        return next((i for i, index in refs if index == below), None)
+    return time_column(plan, context)
 
 
 def _of_only_stream(plan: Product | Join, context: Context) -> int | None:

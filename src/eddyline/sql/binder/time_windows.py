@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -10,8 +10,8 @@ from sqlglot import exp
 from eddyline.algebra.catalog import StreamDef
 from eddyline.algebra.expressions import ColumnRef, Expr
 from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS
-from eddyline.algebra.plan import Plan, Sessions, StreamScan, Windowed
-from eddyline.algebra.reads import stream_scans, streams_read
+from eddyline.algebra.plan import AsofJoin, Plan, Sessions, StreamScan, Windowed
+from eddyline.algebra.reads import streams_read
 from eddyline.algebra.time_windows import TimeWindows
 from eddyline.algebra.windows import Range, Unbounded
 from eddyline.errors import UnsupportedError, did_you_mean
@@ -118,7 +118,7 @@ def with_range(plan: Plan, streams: Iterable[OpenStream], us: int) -> Plan:
     """
     for stream in streams:
         plan = _ranged(plan, us)
-        if any(isinstance(scan.window, Unbounded) for scan in stream_scans(plan)):
+        if any(isinstance(scan.window, Unbounded) for scan in _windowed_scans(plan)):
             raise stream.context.error(
                 stream.node,
                 f"the stream '{stream.name}' needs a window here: write {stream.name} "
@@ -127,7 +127,19 @@ def with_range(plan: Plan, streams: Iterable[OpenStream], us: int) -> Plan:
     return plan
 
 
+def _windowed_scans(plan: Plan) -> Iterator[StreamScan]:
+    """The scans of streams of which each row of a plan has a row in its window."""
+    while isinstance(plan, AsofJoin):
+        plan = plan.left
+    if isinstance(plan, StreamScan):
+        yield plan
+    for below in plan.inputs:
+        yield from _windowed_scans(below)
+
+
 def _ranged(plan: Plan, us: int) -> Plan:
+    if isinstance(plan, AsofJoin):  # the latest row of a key needs no window
+        return plan.with_inputs(_ranged(plan.left, us), plan.right)
     if isinstance(plan, StreamScan) and isinstance(plan.window, Unbounded):
         return plan if plan.window.explicit else replace(plan, window=Range(us))
     return plan.with_inputs(*(_ranged(p, us) for p in plan.inputs))

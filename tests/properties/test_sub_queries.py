@@ -1,0 +1,156 @@
+"""Sub-queries in expressions, NOT IN and LATERAL: the answer at every instant is DuckDB's."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from eddyline.testing.script import Script
+from eddyline.testing.strategies import OPTIONS
+from window_rows import rows
+
+DDL = "".join(
+    f"CREATE STREAM {name} (ts TIMESTAMP, k STRING, x BIGINT) TIMESTAMP BY ts;" for name in "abc"
+)
+DDL += "CREATE TABLE t (k STRING, x BIGINT);"
+TABLE = pa.table({"k": ["a", "b", "b", None], "x": pa.array([1, None, 2, 3], pa.int64())})
+WINDOWS = (
+    *("[RANGE 300 MILLISECONDS]", "[RANGE 1 SECOND]", "[RANGE 500001 MICROSECONDS]"),
+    *("[ROWS 2]", "[PARTITION BY k ROWS 1]", "[NOW]"),
+)
+AGGREGATES = (
+    *("COUNT(*)", "COUNT(q.x)", "MAX(q.x)", "SUM(q.x) + 1", "COALESCE(MIN(q.x), 7)"),
+    *("COUNT(DISTINCT q.x)", "COUNT(*) FILTER (WHERE q.x > 1)", "AVG(q.x)", "MAX(q.x) - COUNT(*)"),
+)
+
+
+class Maker:
+    """Makes queries that read a [..] AS p."""
+
+    def __init__(self, random: Random) -> None:
+        self.random = random
+        self.rows = "p"  #: whose columns sub-queries read
+
+    def source(self) -> str:
+        if self.random.random() < 0.15:
+            return "t AS q"
+        return f"{self.random.choice('bc')} {self.random.choice(WINDOWS)} AS q"
+
+    def where(self, outer: str, *, only_equal: bool) -> str:
+        """A WHERE of a sub-query."""
+        terms = [f"q.k = {outer}.k"] * (self.random.random() < 0.6)
+        terms += ["q.x > 0"] * (self.random.random() < 0.3)
+        if self.rows == "p" and self.random.random() < 0.2:
+            terms.append("p.x > 1")
+        if self.rows == "p" and self.random.random() < 0.2:
+            terms.append("q.x = p.x")
+        if self.rows == "p" and not only_equal and self.random.random() < 0.2:
+            terms.append("q.x < p.x")
+        if self.random.random() < 0.1:
+            terms.append("q.x IN (SELECT r.x FROM c [RANGE 1 SECOND] AS r)")
+        if self.random.random() < 0.1:
+            terms.append("q.x >= (SELECT MIN(r.x) FROM c [RANGE 1 SECOND] AS r WHERE r.k = q.k)")
+        self.random.shuffle(terms)
+        return f" WHERE {' AND '.join(terms)}" if terms else ""
+
+    def scalar(self, outer: str) -> str:
+        value = self.random.choice(AGGREGATES)
+        having = " HAVING COUNT(*) > 1" if self.random.random() < 0.15 else ""
+        where = self.where(outer, only_equal=True)
+        group = (
+            " GROUP BY q.k" if f"q.k = {outer}.k" in where and self.random.random() < 0.2 else ""
+        )
+        return f"(SELECT {value} FROM {self.source()}{where}{group}{having})"
+
+    def exists(self, outer: str) -> str:
+        return f"EXISTS (SELECT 1 FROM {self.source()}{self.where(outer, only_equal=False)})"
+
+    def contains(self, outer: str, value: str) -> str:
+        inner = self.where(outer, only_equal=False)
+        negated = self.random.choice(["", "NOT "])
+        return f"{value} {negated}IN (SELECT q.x FROM {self.source()}{inner})"
+
+    def condition(self, outer: str, value: str, depth: int) -> str:
+        pick = self.random.random()
+        if depth and pick < 0.5:
+            word = self.random.choice(["AND", "OR", "OR"])
+            parts = [self.condition(outer, value, depth - 1) for _ in "12"]
+            joined = f"({parts[0]} {word} {parts[1]})"
+            return f"NOT {joined}" if self.random.random() < 0.3 else joined
+        if pick < 0.65:
+            return f"{value} > 1"
+        if pick < 0.75:
+            return self.random.choice(["", "NOT "]) + self.exists(outer)
+        if pick < 0.9:
+            return self.contains(outer, value)
+        return f"{value} {self.random.choice(['<', '>=', '<>'])} {self.scalar(outer)}"
+
+    def value(self, outer: str, value: str) -> str:
+        pick = self.random.random()
+        if pick < 0.5:
+            return self.scalar(outer)
+        if pick < 0.6:
+            return f"CASE WHEN {self.exists(outer)} THEN {value} ELSE -1 END"
+        return self.condition(outer, value, 1)
+
+    def query(self) -> str:
+        """The rows have no more than three sub-queries or so."""
+        source = f"a {self.random.choice(WINDOWS)} AS p"
+        kind = self.random.random()
+        if kind < 0.3:
+            return f"SELECT p.k, p.x FROM {source} WHERE {self.condition('p', 'p.x', 1)}"
+        if kind < 0.5:
+            return f"SELECT p.k, p.x, {self.value('p', 'p.x')} AS v FROM {source}"
+        if kind < 0.6:
+            return f"SELECT p.x FROM {source} WHERE p.x NOT IN (SELECT q.x FROM {self.source()})"
+        if kind < 0.7:
+            on = self.condition("p", "p.x", 0)
+            return f"SELECT p.x, o.x AS y FROM {source} JOIN b [NOW] AS o ON p.k = o.k AND {on}"
+        self.rows = "groups"
+        having = self.condition("p", "COUNT(*)", 0)
+        if kind < 0.85:
+            return f"SELECT p.k, COUNT(*) AS n FROM {source} GROUP BY p.k HAVING {having}"
+        value = self.value("p", "COUNT(*)")
+        return f"SELECT p.k, COUNT(*) AS n, {value} AS v FROM {source} GROUP BY p.k"
+
+
+def play(random: Random, queries: dict[str, str], options: dict[str, Any]) -> Script:
+    script = Script(DDL, queries, tables={"t": TABLE}, options=options)
+    now = random.choice([-3_200_000, 1_000_000])
+    for _ in range(random.randint(1, 5)):
+        ends = [now]
+        for stream in random.sample("abc", 3):
+            clock = [now]
+            script.process(**{stream: rows(random, clock, random.choice([1, 3, 6]), "ab")})
+            ends.append(clock[0])
+        now = max(ends)
+        if random.random() < 0.4:
+            script.restart()
+        if random.random() < 0.4:
+            now += random.choice([1, 300_000, 500_000, 4_000_000])
+            script.advance(now)
+    return script.advance(now + random.choice([0, 500_000, 6_000_000])).finish()
+
+
+def make(random: Random, emit: str = "") -> dict[str, str]:
+    return {f"q{i}": f"{Maker(random).query()} {emit}" for i in range(2)}
+
+
+@pytest.mark.parametrize("state", ["upa", "direct", "negative-tuple"])
+def test_sub_queries(state: str) -> None:
+    for seed in range(8):
+        random = Random(f"{state} {seed}")
+        play(random, make(random, random.choice(["", "EMIT CHANGES"])), {"state": state})
+
+
+@given(st.integers(0, 2**48), OPTIONS)
+def test_sub_queries_match_the_oracle(seed: int, options: dict[str, Any]) -> None:
+    event(f"state: {options['state']}")
+    random = Random(seed)
+    queries = make(random, random.choice(["", "EMIT CHANGES"]))
+    play(random, queries, options | {"keep": {}})

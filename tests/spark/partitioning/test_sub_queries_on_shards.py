@@ -1,0 +1,72 @@
+"""Sub-queries over divided streams give the answers of one engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from eddyline.spark.partitioning.frequent_keys import SplitLimits
+from sharded import EAGER, Sharded
+from two_streams import DDL, SECOND, batch
+
+#: With the labels of the layout's axes.
+QUERIES = {
+    "scalar of a key": (
+        "SELECT a.k, a.x, (SELECT MAX(b.x) FROM b [RANGE 2 SECONDS] WHERE b.k = a.k) AS m "
+        "FROM a [RANGE 2 SECONDS]",
+        ["a.k = b.k"],
+    ),
+    "scalar of all": (
+        "SELECT a.k FROM a [RANGE 2 SECONDS] WHERE a.x > (SELECT AVG(x) FROM b [RANGE 2 SECONDS])",
+        ["rows of a"],
+    ),
+    "not in": (
+        "SELECT a.x FROM a [RANGE 2 SECONDS] WHERE a.x NOT IN (SELECT x FROM b [RANGE 1 SECOND])",
+        ["rows of a"],
+    ),
+    "exists below OR": (
+        "SELECT a.k, a.x FROM a [RANGE 2 SECONDS] WHERE a.x > 2 OR EXISTS (SELECT 1 FROM "
+        "b [RANGE 1 SECOND] WHERE b.k = a.k)",
+        ["a.k = b.k"],
+    ),
+    "in as a value": (
+        "SELECT a.k, a.x IN (SELECT b.x FROM b [RANGE 1 SECOND] WHERE b.k = a.k) AS i "
+        "FROM a [RANGE 2 SECONDS]",
+        ["a.k = b.k"],
+    ),
+    "having": (
+        "SELECT a.k, COUNT(*) AS n FROM a [RANGE 2 SECONDS] GROUP BY a.k HAVING COUNT(*) > "
+        "(SELECT COUNT(*) FROM b [RANGE 2 SECONDS] WHERE b.k = a.k)",
+        ["a.k = b.k"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_sub_queries_over_shards(name: str, tmp_path: Path) -> None:
+    sql, labels = QUERIES[name]
+    for seed in range(2):
+        random = Random(f"{name} {seed}")
+        job = Sharded(
+            DDL,
+            {"q": sql},
+            {},
+            shards=3,
+            directory=tmp_path / str(seed),
+            partitions=2,
+            is_durable=seed == 1,
+            limits=EAGER if seed == 1 else SplitLimits(),
+        )
+        assert [a.label for of in job.layouts for a in of.layout.axes] == labels
+        start = 1_000
+        for _ in range(6):
+            start += random.choice([0, 1, 4])
+            job.process(batch(random, start))
+            if random.random() < 0.3:
+                job.restart()
+            if random.random() < 0.2:
+                job.lose_workers(list(job.shards)[::2])
+        job.advance((start + 60) * SECOND)
+        job.check()

@@ -1,0 +1,120 @@
+CREATE TABLE z (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH ('connector' = 'kafka', 'topic' = 'z')
+=>
+UnsupportedError: line 1, column 42: WATERMARK FOR is not supported: write TIMESTAMP BY ts LATENESS 5 SECONDS behind )
+  CREATE TABLE z (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH ('connector' = 'kafka', 'topic' = 'z')
+                                           ^
+----------
+CREATE TABLE z (id INT, at AS PROCTIME()) WITH ('connector' = 'kafka')
+=>
+UnsupportedError: line 1, column 28: a column AS PROCTIME() is not supported: there is event time only: the column behind TIMESTAMP BY
+  CREATE TABLE z (id INT, at AS PROCTIME()) WITH ('connector' = 'kafka')
+                             ^
+----------
+CREATE TEMPORARY VIEW z AS SELECT symbol FROM trades
+=>
+UnsupportedError: line 1, column 1: CREATE TEMPORARY VIEW is not supported: write CREATE VIEW: it is there as long as the engine
+  CREATE TEMPORARY VIEW z AS SELECT symbol FROM trades
+  ^
+----------
+CREATE TEMPORARY TABLE z (id INT) WITH ('connector' = 'print')
+=>
+UnsupportedError: line 1, column 1: CREATE TEMPORARY TABLE is not supported: write CREATE TABLE: it is there as long as the engine
+  CREATE TEMPORARY TABLE z (id INT) WITH ('connector' = 'print')
+  ^
+----------
+CREATE TABLE z (id INT) WITH ('connector' = 'print')
+=>
+UnsupportedError: line 1, column 25: WITH ('connector' = ...) is not supported: names of options have no quotes: WITH (source = 'kafka', subscribe = 'topic', format = 'json') of a stream, WITH (sink = ...) of a query
+  CREATE TABLE z (id INT) WITH ('connector' = 'print')
+                          ^
+----------
+CREATE TEMPORARY FUNCTION score AS 'com.example.Score' LANGUAGE JAVA
+=>
+UnsupportedError: line 1, column 1: CREATE TEMPORARY FUNCTION is not supported: write CREATE FUNCTION: it is there as long as the engine
+  CREATE TEMPORARY FUNCTION score AS 'com.example.Score' LANGUAGE JAVA
+  ^
+----------
+CREATE FUNCTION score AS 'com.example.Score'
+=>
+UnsupportedError: line 1, column 1: CREATE FUNCTION name AS 'class' is not supported: write CREATE FUNCTION name(x DOUBLE) RETURNS DOUBLE LANGUAGE PYTHON AS 'module.name'
+  CREATE FUNCTION score AS 'com.example.Score'
+  ^
+----------
+INSERT INTO sink SELECT symbol, qty FROM trades
+=>
+SqlError: line 1, column 1: unknown statement; write CREATE QUERY name AS SELECT ... WITH (sink = ...)
+  INSERT INTO sink SELECT symbol, qty FROM trades
+  ^
+----------
+INSERT OVERWRITE sink SELECT symbol, qty FROM trades
+=>
+SqlError: line 1, column 1: unknown statement; write CREATE QUERY name AS SELECT ... WITH (sink = ...)
+  INSERT OVERWRITE sink SELECT symbol, qty FROM trades
+  ^
+----------
+EXECUTE STATEMENT SET BEGIN INSERT INTO a SELECT symbol FROM trades; END
+=>
+UnsupportedError: line 1, column 1: STATEMENT SET is not supported: all queries of a script are one job: write CREATE QUERY for each INSERT
+  EXECUTE STATEMENT SET BEGIN INSERT INTO a SELECT symbol FROM trades; END
+  ^
+----------
+BEGIN STATEMENT SET
+=>
+UnsupportedError: line 1, column 1: STATEMENT SET is not supported: all queries of a script are one job: write CREATE QUERY for each INSERT
+  BEGIN STATEMENT SET
+  ^
+----------
+SET 'table.exec.state.ttl' = '1 h'
+=>
+UnsupportedError: line 1, column 1: SET 'option' is not supported: write SET option = value; how long state is kept follows from the windows
+  SET 'table.exec.state.ttl' = '1 h'
+  ^
+----------
+SELECT o.id, r.rate FROM orders AS o JOIN rates FOR SYSTEM_TIME AS OF o.proctime AS r ON r.symbol = o.symbol
+=>
+UnsupportedError: line 1, column 73: ROWTIME is not supported: there is event time only: the column behind TIMESTAMP BY
+  SELECT o.id, r.rate FROM orders AS o JOIN rates FOR SYSTEM_TIME AS OF o.proctime AS r ON r.symbol = o.symbol
+                                                                          ^
+----------
+SELECT symbol, TUMBLE_ROWTIME(ts, INTERVAL '1' MINUTE) AS w FROM trades GROUP BY symbol, TUMBLE(ts, INTERVAL '1' MINUTE)
+=>
+SqlError: line 1, column 16: there is no function TUMBLE_ROWTIME: write FROM s [TUMBLE 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)); date_trunc('minute', ts) is a key per calendar unit
+  SELECT symbol, TUMBLE_ROWTIME(ts, INTERVAL '1' MINUTE) AS w FROM trades GROUP BY symbol, TUMBLE(ts, INTERVAL '1' MINUTE)
+                 ^
+----------
+SELECT symbol, CURRENT_WATERMARK(ts) AS w FROM trades
+=>
+SqlError: line 1, column 16: there is no function CURRENT_WATERMARK: Engine.stats has the watermarks; the time of a result is its _ts
+  SELECT symbol, CURRENT_WATERMARK(ts) AS w FROM trades
+                 ^
+----------
+SELECT symbol, PROCTIME() AS p FROM trades
+=>
+SqlError: line 1, column 16: there is no function PROCTIME: the event time is the stream's column behind TIMESTAMP BY
+  SELECT symbol, PROCTIME() AS p FROM trades
+                 ^
+----------
+SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 3), 'yyyy') AS d FROM trades
+=>
+SqlError: line 1, column 20: there is no function TO_TIMESTAMP_LTZ: write timestamp_seconds(n), timestamp_millis(n) or timestamp_micros(n)
+  SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 3), 'yyyy') AS d FROM trades
+                     ^
+----------
+SELECT symbol, UUID() AS u FROM trades
+=>
+SqlError: line 1, column 16: UUID gives another value in each run, so a replay after a failure would give other answers; compute it before the stream instead
+  SELECT symbol, UUID() AS u FROM trades
+                 ^
+----------
+SELECT symbol, w FROM trades, LATERAL TABLE(words(symbol)) AS t(w)
+=>
+UnsupportedError: line 1, column 31: LATERAL TABLE(...) is not supported: write FROM s, UNNEST(list) AS t (x), where the list may be that of a function
+  SELECT symbol, w FROM trades, LATERAL TABLE(words(symbol)) AS t(w)
+                                ^
+----------
+SELECT symbol, JSON_OBJECT('a', qty) AS j FROM trades
+=>
+SqlError: line 1, column 16: there is no function JSON_OBJECT: write named_struct('name', value, ...)
+  SELECT symbol, JSON_OBJECT('a', qty) AS j FROM trades
+                 ^
+----------
