@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.runtime.operators.row_conditions import RowConditions
 from eddyline.testing.text import parse_time
 
 SECOND = 1_000_000
@@ -74,6 +75,33 @@ def test_queries_that_differ_in_select_list_share_matches() -> None:
     assert changes["b"]["rise"].to_pylist() == [5]
     assert values(changes["c"], "name", "b") == [("Anna", 6)]
     assert seconds(changes["a"]) == [5]
+
+
+def test_different_patterns_share_their_conditions() -> None:
+    def shared(engine: Engine) -> int:
+        (found,) = (
+            len(o) for o in engine.parts.queries.execution.graph if isinstance(o, RowConditions)
+        )
+        return found
+
+    def rising(least: int, pattern: str) -> str:
+        measures = f"MEASURES COUNT(*) AS n PATTERN ({pattern}) WITHIN INTERVAL 10 SECONDS "
+        return "SELECT k, n " + match(f"{measures} DEFINE A AS x > 0, B AS x > {least}")
+
+    engine = engine_of(
+        **{f"q{n}": rising(n % 10, "A B" if n < 20 else "A B{2}") for n in range(40)}
+    )
+    assert shared(engine) == 10  # x > 0 is the first condition of the queries with x > 0
+    out = engine.process({"s": ROWS})
+    assert out["q0"]["n"].to_pylist() == [2, 2, 2]
+    assert out["q5"]["n"].to_pylist() == [2]
+    assert out["q9"]["n"].to_pylist() == []
+    assert out["q24"]["n"].to_pylist() == [3]
+    for n in range(1, 40):
+        engine.drop(f"q{n}")
+    assert shared(engine) == 1
+    out = engine.process({"s": rows((6, "c", 1), (7, "c", 2))})
+    assert out["q0"]["n"].to_pylist() == [2]
 
 
 def test_explain_shows_the_pattern() -> None:

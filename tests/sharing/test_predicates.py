@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eddyline.algebra.expressions import Call
-from eddyline.physical.flows import fold
+from eddyline.physical.clauses import fold
 from eddyline.sharing.predicates import MAX_CLAUSES, MAX_CONDITIONS, clauses_of
 from eddyline.testing.strategies.expressions import ScopeColumn, predicates
 from eddyline.types import TIMESTAMP

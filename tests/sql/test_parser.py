@@ -174,6 +174,10 @@ def test_trailing_window(text: str, kind: str, size: int | None) -> None:
         ("EMIT INSERTS", Emit()),
         ("emit changes", Emit("changes")),
         ("EMIT SNAPSHOT EVERY 10 SECONDS", Emit("snapshot", 10_000_000)),
+        (
+            "EMIT SNAPSHOT EVERY 10 SECONDS OFFSET -3 SECONDS",
+            Emit("snapshot", 10_000_000, offset_us=7_000_000),
+        ),
     ],
 )
 @pytest.mark.parametrize("body", ["SELECT x FROM s", "SELECT x FROM s [NOW]", "SELECT x FROM s t"])

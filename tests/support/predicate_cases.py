@@ -14,8 +14,8 @@ import pyarrow as pa
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.expressions import Expr
 from eddyline.algebra.plan import Filter, Project
+from eddyline.physical.clauses import fold
 from eddyline.physical.expressions import compile_expr, compile_predicate
-from eddyline.physical.flows import fold
 from eddyline.runtime.failures import collecting, failed_rows
 from eddyline.sharing.predicates import MAX_CONDITIONS, Clause, clauses_of
 from eddyline.sql.binder import bind

@@ -117,6 +117,7 @@ class Emit:
     mode: Literal["inserts", "changes", "snapshot", "final"] = "inserts"
     every_us: int | None = None  #: the period of SNAPSHOT
     stated: bool = field(default=True, compare=False)  #: whether the text has it
+    offset_us: int = 0  #: of snapshots behind the multiples of the period, less than it
 
     @property
     def adds_only(self) -> bool:
@@ -128,7 +129,8 @@ class Emit:
 
         if self.mode == "snapshot":
             assert self.every_us is not None
-            return f"EMIT SNAPSHOT EVERY {format_duration(self.every_us)}"
+            offset = f" OFFSET {format_duration(self.offset_us)}" if self.offset_us else ""
+            return f"EMIT SNAPSHOT EVERY {format_duration(self.every_us)}{offset}"
         return f"EMIT {self.mode.upper()}"
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-import pyarrow as pa
-
 from eddyline.algebra.expressions import ColumnRef, Expr, Parameter, conjunction, rewrite
-from eddyline.algebra.plan import OWN_ROW, Plan, StreamScan
+from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.physical.clauses import clauses
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.node_planner import StemOf
 from eddyline.physical.planner import Planner
@@ -24,14 +23,11 @@ from eddyline.runtime.eddy.join_flow import JoinFlow
 from eddyline.runtime.eddy.members import Member
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
-from eddyline.runtime.failures import collecting
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.scan import Scan
-from eddyline.runtime.predicates.filter_bank import Attribute, Clause
 from eddyline.runtime.window_join.schedules import make_schedule
-from eddyline.sharing.predicates import clauses_of
 from eddyline.sharing.signature import Part, Signature
 from eddyline.types import FOREVER
 
@@ -167,8 +163,8 @@ class FlowPlanner:
 def member(part: Part) -> Member:
     """The part of a query in the flow of its signature."""
     return Member(
-        filters=tuple(_clauses(terms) for terms in part.filters),
-        residual=_clauses(part.residual),
+        filters=tuple(clauses(terms) for terms in part.filters),
+        residual=clauses(part.residual),
         windows=windows_of(part),
         predicates=tuple(map(_predicate, part.filters)),
     )
@@ -188,33 +184,6 @@ def _predicate(terms: tuple[Expr, ...]) -> Callable[[], Predicate] | None:
     return None if condition is None else partial(compile_predicate, condition)
 
 
-def _clauses(terms: Sequence[Expr]) -> tuple[Clause, ...]:
-    return tuple(
-        tuple((_attribute(c.attribute), c.accepts) for c in clause)
-        for term in terms
-        for clause in clauses_of(term, fold)
-    )
-
-
-def _attribute(expr: Expr) -> Attribute:
-    plain = isinstance(expr, ColumnRef)
-    guards = isinstance(expr, ColumnRef) and expr.name == OWN_ROW.name
-    return Attribute(expr, str(expr), expr.type, compile_expr(expr), plain, guards)
-
-
-def fold(expr: Expr) -> object:
-    """The value of an expression without columns.
-
-    Raises:
-        ValueError: it has none, as ``1 / 0``.
-    """
-    with collecting() as failures:
-        value = compile_expr(expr)(_NO_COLUMNS)[0].as_py()
-    if failures:
-        raise ValueError(failures[0].reasons[0].as_py())
-    return value
-
-
 def with_row(exprs: Sequence[Expr], width: int) -> tuple[Expr, ...]:
     """The expressions with Parameters as columns behind ``width`` others."""
 
@@ -222,19 +191,6 @@ def with_row(exprs: Sequence[Expr], width: int) -> tuple[Expr, ...]:
         return ColumnRef(e.type, width + e.index, e.name) if isinstance(e, Parameter) else None
 
     return tuple(rewrite(e, change) for e in exprs)
-
-
-class _OneRow:
-    """A row without columns."""
-
-    def column(self, index: int) -> pa.Array:
-        raise AssertionError("a constant has no columns")
-
-    def __len__(self) -> int:
-        return 1
-
-
-_NO_COLUMNS = _OneRow()
 
 
 def output_of(expr: Expr) -> int | Evaluator:

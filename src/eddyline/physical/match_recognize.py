@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from eddyline.algebra.expressions import Expr, columns_of, conjunction, conjuncts
+from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.nodes.match_recognize import (
     MatchedAggregate,
     MatchRecognize,
@@ -18,12 +19,14 @@ from eddyline.algebra.row_patterns import Skip
 from eddyline.algebra.run_conditions import kind_of, reads_match
 from eddyline.kernels import row_patterns as kernels
 from eddyline.kernels.row_patterns import SPLIT, Program
+from eddyline.physical.clauses import clauses
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.match_programs import beginnings, program
 from eddyline.physical.run_programs import run_programs
 from eddyline.runtime import aggregates as runtime
 from eddyline.runtime.match_values import AggregateValue, RowValue, Value
 from eddyline.runtime.operators.match_recognize import Matching, RunValue
+from eddyline.runtime.operators.row_conditions import RowCondition
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.match_lists import RunConditions
 
@@ -39,7 +42,8 @@ _SKIPS: Final = {
 
 def matching(plan: MatchRecognize) -> Matching:
     """The parts of a node, compiled."""
-    alone, of_run = zip(*map(_divided, plan.conditions), strict=True)
+    width = len(plan.input.schema)
+    shared, alone, of_run = zip(*(_divided(c, width) for c in plan.conditions), strict=True)
     runs = run_programs(of_run)
     conditions = RunConditions(
         runs.trackers,
@@ -56,6 +60,7 @@ def matching(plan: MatchRecognize) -> Matching:
         types=tuple(f.type for f in plan.extended),
         shifted=plan.shifted,
         variables=plan.variables,
+        shared=tuple(None if c is None else RowCondition(c, clauses((c,))) for c in shared),
         predicates=tuple(None if p is None else compile_predicate(p) for p in alone),
         code=code,
         program=_program(plan, int((code[:, 0] == SPLIT).sum()), reads_run=len(runs.trackers) > 0),
@@ -68,11 +73,22 @@ def matching(plan: MatchRecognize) -> Matching:
     )
 
 
-def _divided(condition: Expr | None) -> tuple[Expr | None, Expr | None]:
-    """The terms that read a row alone, and those that read rows matched before it."""
-    terms = conjuncts(condition)
-    alone = conjunction(tuple(t for t in terms if not reads_match(t)))
-    return alone, conjunction(tuple(t for t in terms if reads_match(t)))
+def _divided(condition: Expr | None, width: int) -> tuple[Expr | None, Expr | None, Expr | None]:
+    """The terms that patterns over the same rows can share, others on a row alone, and those that
+    read rows matched before it. The first have no columns from ``width`` on, and cannot fail.
+    """
+    shared: list[Expr] = []
+    alone: list[Expr] = []
+    of_run: list[Expr] = []
+    for term in conjuncts(condition):
+        if reads_match(term):
+            of_run.append(term)
+        elif max(columns_of(term), default=width) >= width or can_fail(term):
+            alone.append(term)
+        else:
+            shared.append(term)
+    first, second, third = (conjunction(tuple(t)) for t in (shared, alone, of_run))
+    return first, second, third
 
 
 def _code(plan: MatchRecognize) -> Array:

@@ -75,6 +75,7 @@ from eddyline.runtime.operators.lookup import Lookup as LookupOperator
 from eddyline.runtime.operators.match_recognize import MatchRecognize as MatchOperator
 from eddyline.runtime.operators.matching import Matching, MatchInput, MatchKeys
 from eddyline.runtime.operators.project import Project as ProjectOperator
+from eddyline.runtime.operators.row_conditions import RowConditions
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.operators.scan import TableScan as TableScanOperator
 from eddyline.runtime.operators.session_group import SessionGroup
@@ -172,7 +173,12 @@ class NodePlanner:
             case SessionGroups():
                 return SessionGroup(self._rows_of_windows(node.input), session_grouping(node))
             case MatchRecognize():
-                return MatchOperator(self._rows_of_windows(node.input), compiled_matching(node))
+                source = self._rows_of_windows(node.input)
+                shared = self._graph.obtain(
+                    ("row conditions", source), partial(RowConditions, source)
+                )
+                assert isinstance(shared, RowConditions), "the key of row conditions"
+                return MatchOperator(shared, compiled_matching(node))
             case Distinct():
                 return self._distinct(node)
             case Product():

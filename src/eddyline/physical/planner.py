@@ -39,8 +39,8 @@ class Planner(NodePlanner):
         if emit.mode == "snapshot":
             assert emit.every_us is not None
             source = self._spooled(plan, source)
-            make = partial(Snapshots, source, emit.every_us)
-            return self._graph.obtain(("snapshot", plan, emit.every_us), make)
+            make = partial(Snapshots, source, emit.every_us, emit.offset_us)
+            return self._graph.obtain(("snapshot", plan, emit.every_us, emit.offset_us), make)
         source, width = self._output_stored(plan, source)
         source, is_explicit = self._answer(plan, source, width)
         return source if is_explicit else self.with_expiries(plan, source, width)

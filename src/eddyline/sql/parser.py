@@ -403,7 +403,8 @@ class StatementParser(FunctionParser):
         at, every = self._curr, self.duration()
         if every <= 0:
             raise self.fail("EVERY must be longer than zero", at)
-        return Emit("snapshot", every)
+        offset = self.duration() if self._match_text_seq("OFFSET") else 0
+        return Emit("snapshot", every, offset_us=offset % every)
 
     def _sheds(self) -> bool:
         """Whether ``ON OVERLOAD SHED`` follows."""

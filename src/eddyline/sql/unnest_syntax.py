@@ -1,5 +1,5 @@
-"""The syntax of lists in FROM: ``UNNEST(list) [WITH ORDINALITY] AS t (x)``, ``explode(list)``, and
-Spark's ``LATERAL VIEW [OUTER] explode(list) t AS x``.
+"""The syntax of lists in FROM: ``UNNEST(list) [WITH ORDINALITY] AS t (x)``, ``explode(list)``,
+Spark's ``LATERAL VIEW [OUTER] explode(list) t AS x``, and ``VALUES (1, 'a'), (2, 'b')``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ FUNCTIONS: Final = ("UNNEST", "EXPLODE", "EXPLODE_OUTER", "INLINE", "INLINE_OUTE
 
 
 class Unnesting(exp.Expression):
-    """A list in FROM: ``this`` is the list, ``function`` one of FUNCTIONS."""
+    """A list in FROM: ``this`` is the list, ``function`` one of FUNCTIONS; or VALUES, of which
+    ``this`` is the tuple of its rows, each a tuple.
+    """
 
     arg_types: ClassVar[dict[str, bool]] = {
         "this": True,
@@ -39,12 +41,17 @@ class UnnestParser(GroupWindowParser):
         at_lateral = self._curr.token_type == TokenType.LATERAL
         if at_lateral and self._at_unnesting(self._index + 1):
             self._advance()
+<<<<<<< HEAD
         elif at_lateral and self._kind_at(self._index + 1) == TokenType.L_PAREN:
             self._advance()
             table = super()._parse_table(*args, **kwargs)
             if isinstance(table, exp.Subquery):
                 table.set("lateral", True)
             return table
+=======
+        if self._at_values():
+            return self._parse_values()
+>>>>>>> 47a7ac03af4f5086642eed1859df8bba17a9353a
         if self._at_unnesting(self._index):
             unnesting = self._parse_unnesting()
             unnesting.set("numbered", self._match_text_seq("WITH", "ORDINALITY"))
@@ -68,6 +75,37 @@ class UnnestParser(GroupWindowParser):
         columns = self._parse_csv(self._parse_id_var) if self._match(TokenType.ALIAS) else []
         unnesting.set("alias", exp.TableAlias(this=name, columns=columns))
         return unnesting
+
+    def _at_values(self) -> bool:
+        """Whether VALUES follows, in parentheses or not."""
+        inside = self._curr.token_type == TokenType.L_PAREN
+        return self._kind_at(self._index + inside) == TokenType.VALUES
+
+    def _parse_values(self) -> Unnesting:
+        inside = self._match(TokenType.L_PAREN)
+        word = self._curr
+        self._advance()
+        rows = self._parse_csv(self._values_row)
+        if not rows or rows[0] is None:
+            raise self.fail(f"expected a row, as in VALUES (1, 'a'), {self.here()}")
+        if inside and not self._match(TokenType.R_PAREN):
+            raise self.fail(f"expected ) behind the rows of VALUES, {self.here()}")
+        table = self.expression(Unnesting(this=exp.Tuple(expressions=rows), function="VALUES"))
+        table.update_positions(word)
+        table.set("alias", self._parse_table_alias())
+        return table
+
+    def _values_row(self) -> exp.Expr | None:
+        """A row of VALUES; the parentheses of one column can be left out."""
+        start = self._curr
+        if not self._match(TokenType.L_PAREN):
+            single = self._parse_disjunction()
+            return None if single is None else exp.Tuple(expressions=[single])
+        row = self.expression(exp.Tuple(expressions=self._parse_csv(self._parse_disjunction)))
+        row.update_positions(start)
+        if not row.expressions or not self._match(TokenType.R_PAREN):
+            raise self.fail(f"expected the values of a row and ), {self.here()}")
+        return row
 
     def _at_unnesting(self, index: int) -> bool:
         is_name = index < len(self._tokens) and self._tokens[index].text.upper() in FUNCTIONS

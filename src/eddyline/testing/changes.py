@@ -99,6 +99,7 @@ def check_snapshots(
     answer_at: AnswerAt,
     *,
     every_us: int,
+    offset_us: int = 0,
     first_us: int,
     until_us: int,
     since_us: int = BEGINNING,
@@ -108,7 +109,7 @@ def check_snapshots(
     Args:
         table: all changes that the query has emitted, in the order of emission.
         answer_at: the bag Q(tau) for tau in us.
-        every_us: the period.
+        every_us: the period. offset_us: of snapshots behind its multiples.
         first_us: instant of the first event; snapshots before it are optional.
         until_us: the engine's clock; all snapshots are before it.
         since_us: earlier snapshots are not compared.
@@ -119,11 +120,13 @@ def check_snapshots(
     changes = changes_of(table)
     _check_order(changes)
     for change in changes:
-        if change.op != "+" or change.ts_us % every_us or change.exp_us != change.ts_us + every_us:
+        off = (change.ts_us - offset_us) % every_us
+        if change.op != "+" or off or change.exp_us != change.ts_us + every_us:
             raise WrongAnswer(f"not a row of a snapshot every {format_time(every_us)}: {change}")
         if change.ts_us >= until_us:
             raise WrongAnswer(f"a snapshot not before the clock {format_time(until_us)}: {change}")
-    due = range(-(-first_us // every_us) * every_us, until_us, every_us)
+    first = first_us + (offset_us - first_us) % every_us
+    due = range(first, until_us, every_us)
     for tick in sorted(t for t in {*due, *(c.ts_us for c in changes)} if t >= since_us):
         rows = [c.row for c in changes if c.ts_us == tick]
         compare(answer_at(tick), rows, f"in the snapshot at {format_time(tick)}")

@@ -54,6 +54,7 @@ def check_history(
             changes,
             lambda tick: oracle.answer(sql, tick),
             every_us=reading.every_us,
+            offset_us=reading.offset_us,
             first_us=first_us,
             until_us=until_us,
             since_us=since_us,

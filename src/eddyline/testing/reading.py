@@ -54,7 +54,8 @@ class Reading:
         select: plain SQL; a stream with a window is a table named ``<stream>__window<i>``.
         windows: by i.
         trailing: the window of all streams without one.
-        mode: ``inserts``, ``changes`` or ``snapshot``; ``every_us``: the period of the last.
+        mode: ``inserts``, ``changes`` or ``snapshot``; ``every_us`` and
+            ``offset_us``: the period of the last, and its offset.
     """
 
     select: exp.Expr
@@ -62,6 +63,7 @@ class Reading:
     trailing: WindowText | None = None
     mode: str = "inserts"
     every_us: int | None = None
+    offset_us: int = 0
 
 
 @lru_cache(maxsize=512)
@@ -73,11 +75,12 @@ def read_query(sql: str) -> Reading:
         tokens = tokens[: overload - 1]
     emit = _find(tokens, "EMIT")
     options = _find(tokens[emit:], "WITH")
-    mode, every_us = _read_emit(tokens[emit : emit + options])
+    mode, every_us, offset_us = _read_emit(tokens[emit : emit + options])
     body = [t for t in tokens[:emit] if t.token_type is not TokenType.SEMICOLON]
     body, trailing = _cut_trailing(body)
     text, windows = _cut_windows(sql, body)
-    return Reading(sqlglot.parse_one(text, read="spark"), windows, trailing, mode, every_us)
+    select = sqlglot.parse_one(text, read="spark")
+    return Reading(select, windows, trailing, mode, every_us, offset_us)
 
 
 def read_views(script: str) -> dict[str, str]:
@@ -149,11 +152,14 @@ def _find(tokens: Sequence[Token], word: str) -> int:
     return len(tokens)
 
 
-def _read_emit(tokens: Sequence[Token]) -> tuple[str, int | None]:
+def _read_emit(tokens: Sequence[Token]) -> tuple[str, int | None, int]:
     if not tokens:
-        return "inserts", None
+        return "inserts", None, 0
     mode = tokens[1].text.lower()
-    return mode, _duration_us(tokens[3:]) if mode == "snapshot" else None
+    if mode != "snapshot":
+        return mode, None, 0
+    at = _find(tokens, "OFFSET")
+    return mode, _duration_us(tokens[3:at]), _duration_us(tokens[at + 1 :])
 
 
 def _cut_trailing(body: list[Token]) -> tuple[list[Token], WindowText | None]:

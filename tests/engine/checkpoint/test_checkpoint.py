@@ -52,7 +52,11 @@ QUERIES = {
     "view": "SELECT k, v FROM big [RANGE 2 SECONDS]",
     "unbounded": "SELECT b.w FROM a [RANGE 2 SECONDS], b [UNBOUNDED] WHERE a.k = b.k",
 }
-EMITS = {"inserts": "", "changes": " EMIT CHANGES", "snapshot": " EMIT SNAPSHOT EVERY 2 SECONDS"}
+EMITS = {
+    "inserts": "",
+    "changes": " EMIT CHANGES",
+    "snapshot": " EMIT SNAPSHOT EVERY 2 SECONDS OFFSET 1 SECOND",
+}
 ROUNDS = 8
 
 

@@ -432,7 +432,7 @@ UnsupportedError: line 1, column 29: RANGE BETWEEN is not supported: a window en
 ----------
 SELECT * FROM VALUES (1), (2)
 =>
-UnsupportedError: line 1, column 15: VALUES in FROM is not supported: put the rows into a table
+SqlError: line 1, column 15: VALUES needs a stream in front of it: FROM s, (VALUES (1, 'a')) AS t (x, y)
   SELECT * FROM VALUES (1), (2)
                 ^
 ----------
@@ -444,9 +444,9 @@ UnsupportedError: line 1, column 15: range(...) in FROM is not supported: name a
 ----------
 SELECT * FROM (VALUES (1)) AS v(qty)
 =>
-UnsupportedError: line 1, column 24: this is not supported in FROM: name a stream or table
+SqlError: line 1, column 16: VALUES needs a stream in front of it: FROM s, (VALUES (1, 'a')) AS t (x, y)
   SELECT * FROM (VALUES (1)) AS v(qty)
-                         ^
+                 ^
 ----------
 SELECT 1
 =>

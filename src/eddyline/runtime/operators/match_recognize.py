@@ -16,6 +16,7 @@ from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.failures import Failure, report
 from eddyline.runtime.match_values import MatchValues, Shown, Value, items_as_rows
 from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.row_conditions import RowCondition, RowConditions
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array, raw_values, validity_of
 from eddyline.runtime.stores.earlier_rows import EarlierRows
@@ -58,7 +59,8 @@ class Matching:
         partition: columns of the input. names: of the columns of the input.
         types: of extended rows: the input's columns, the variable, and those of earlier rows.
         shifted: the last ones: a column, and how many rows earlier.
-        variables: their names. predicates: of each, on a row alone; None: any row.
+        variables: their names. shared, predicates: conditions of each on a row alone, those that
+            patterns share and others; None: any row.
         code, program: the pattern.
         conditions: on earlier rows of the match. run_values: what they read of a row. texts: places
             and texts of their constants.
@@ -71,6 +73,7 @@ class Matching:
     types: tuple[pa.DataType, ...]
     shifted: tuple[tuple[int, int], ...]
     variables: tuple[str, ...]
+    shared: tuple[RowCondition | None, ...]
     predicates: tuple[Predicate | None, ...]
     code: Array
     program: Program
@@ -95,8 +98,11 @@ class MatchRecognize(Operator):
     A row for which a condition cannot be computed does not satisfy it, and is reported.
     """
 
-    def __init__(self, source: Operator, matching: Matching) -> None:
+    def __init__(self, source: RowConditions, matching: Matching) -> None:
         super().__init__((source,))
+        self._conditions = source
+        for condition in filter(None, matching.shared):
+            source.add(condition)
         self._matching = matching
         types = [matching.types[c] for c in matching.partition]
         self._partitions = KeyTable(types)
@@ -124,7 +130,7 @@ class MatchRecognize(Operator):
         keys = [batch.column(c) for c in self._matching.partition]
         partition = self._partitions.slots(keys, len(batch))
         rows = self._extended(batch, partition)
-        chunk = self._chunk(rows, partition)
+        chunk = self._chunk(batch, rows, partition)
         found = self._lists.go_on(chunk, self._partitions.end, tick.clock)
         out = self._output(found, rows)
         self._keep(found, rows, chunk)
@@ -140,9 +146,13 @@ class MatchRecognize(Operator):
         variable = pa.nulls(len(batch), pa.string())
         return replace(batch, cells=(*batch.cells, variable, *shifted))
 
-    def _chunk(self, rows: Batch, partition: Array) -> RowsOfChunk:
+    def _chunk(self, batch: Batch, rows: Batch, partition: Array) -> RowsOfChunk:
+        """What the search gets: of a batch, its extended rows, and their partitions."""
         n, matching = len(rows), self._matching
-        flags = [None if p is None else p(rows) for p in matching.predicates]
+        flags = [
+            self._satisfying(c, p, batch, rows)
+            for c, p in zip(matching.shared, matching.predicates, strict=True)
+        ]
         values = np.empty((len(matching.run_values), n), np.int64)
         known: list[Array | None] = []
         for i, value in enumerate(matching.run_values):
@@ -151,6 +161,15 @@ class MatchRecognize(Operator):
             values[i] = self._numbers(column, value.kind)
         nulls = ~as_bits(known, n) & ((1 << len(known)) - 1)
         return RowsOfChunk(partition, rows.ts, rows.seq, as_bits(flags, n), nulls, values)
+
+    def _satisfying(
+        self, shared: RowCondition | None, predicate: Predicate | None, batch: Batch, rows: Batch
+    ) -> Array | None:
+        own = None if predicate is None else predicate(rows)
+        if shared is None:
+            return own
+        flags = self._conditions.satisfied(shared, batch)
+        return flags if own is None else flags & own
 
     def _numbers(self, column: pa.Array, kind: str) -> Array:
         """int64[n] that conditions compute with."""
@@ -258,6 +277,10 @@ class MatchRecognize(Operator):
         none = Found(np.zeros((0, 6), np.int64), np.zeros((0, 2), np.int64), nothing, nothing)
         columns = [pa.nulls(0, t) for t in self._matching.types]
         return self._output(none, items_as_rows(columns, nothing, nothing))
+
+    def close(self) -> None:
+        for condition in filter(None, self._matching.shared):
+            self._conditions.remove(condition)
 
     def kept(self) -> int:
         earlier = 0 if self._earlier is None else len(self._earlier)

@@ -1,8 +1,9 @@
-"""Snapshots: the whole answer at each multiple of a period (EMIT SNAPSHOT EVERY d)."""
+"""Snapshots: the whole answer at each multiple of a period (EMIT SNAPSHOT EVERY d [OFFSET o])."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +19,14 @@ class Snapshots(Operator):
 
     A tick is complete, and emitted, once the clock is past it. Input columns must be stored and
     rows have a single id.
+
+    Args:
+        every_us: the period. offset_us: of the ticks behind its multiples, less than the period.
     """
 
-    def __init__(self, source: Operator, every_us: int) -> None:
+    def __init__(self, source: Operator, every_us: int, offset_us: int = 0) -> None:
         super().__init__((source,))
-        self._every = every_us
+        self._every, self._offset = every_us, offset_us
         self._done = BEGINNING  # ticks up to here have been emitted, or were before any row
         self._rows = _Lives.none()
         self._new: list[Batch] = []
@@ -34,18 +38,18 @@ class Snapshots(Operator):
         self._waiting += len(batch)
         if self._done == BEGINNING and tick.clock > BEGINNING:
             self._done = (tick.clock if tick.first_row is None else tick.first_row) - 1
-        if (tick.clock - 1) // self._every == self._done // self._every:
+        if self._number(tick.clock - 1) == self._number(self._done):
             if self._waiting > self._rows.ts.size + 1024:
                 rows = self._take_in()
                 self._rows = rows.take(np.flatnonzero(self._first_tick(rows) < rows.end))
             return empty_like(batch)
         rows = self._take_in()
-        first = self._first_tick(rows) // self._every
-        last = (np.minimum(rows.end, tick.clock) - 1) // self._every
+        first = self._number(self._first_tick(rows))
+        last = self._number(np.minimum(rows.end, tick.clock) - 1)
         times = np.maximum(last - first + 1, 0)
         row = np.repeat(np.arange(times.size), times)
         before = np.repeat(np.cumsum(times) - times, times)
-        at = (first[row] + np.arange(row.size) - before) * self._every
+        at = (first[row] + np.arange(row.size) - before) * self._every + self._offset
         order = np.argsort(at, kind="stable")
         self._done = tick.clock - 1
         self._rows = rows.take(np.flatnonzero(rows.end > self._done))
@@ -58,9 +62,13 @@ class Snapshots(Operator):
 
     def _first_tick(self, rows: _Lives) -> Array:
         """The first instant of a snapshot yet to come at which a row is there, if it lives on."""
-        ticks = np.maximum(-(-rows.ts // self._every), self._done // self._every + 1)
-        out: Array = ticks * self._every
+        ticks = np.maximum(self._number(rows.ts - 1), self._number(self._done)) + 1
+        out: Array = ticks * self._every + self._offset
         return out
+
+    def _number(self, instant: Any) -> Any:
+        """The number of the last tick that is not behind an instant, or those of instants."""
+        return (instant - self._offset) // self._every
 
     def _snapshot(self, like: Batch, ids: Array, at: Array) -> Batch:
         return Batch(

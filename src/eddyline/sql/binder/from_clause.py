@@ -300,6 +300,8 @@ def _join_unnesting(source: FromClause, join: exp.Join, context: Context) -> Non
         or (side and on is not None and not is_true)
     ):
         message = "write CROSS JOIN UNNEST(list), or LEFT JOIN UNNEST(list) ON TRUE"
+        if join.this.args["function"] == "VALUES":
+            message = "write JOIN (VALUES ...) AS t (x, y) ON ...; for LEFT JOIN make a table"
         raise context.error(join, message, UnsupportedError)
     _add_unnesting(source, join.this, bool(side), context)
     if on is not None and not is_true:
@@ -312,6 +314,9 @@ def _add_unnesting(source: FromClause, node: Unnesting, outer: bool, context: Co
     """
     if not source.parts:
         word = node.args["function"]
+        if word == "VALUES":
+            message = "VALUES needs a stream in front of it: FROM s, (VALUES (1, 'a')) AS t (x, y)"
+            raise context.error(node, message)
         raise context.error(node, f"{word} needs a stream in front of it: FROM s, {word}(s.list)")
     listed = bind_list(node, source.scope, context)
     start = source.scope.width - len(source.parts[-1].schema)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.types as pt
 
+from eddyline.algebra import functions
 from eddyline.algebra.expressions import Expr
 from eddyline.algebra.plan import Plan, Unnest
+from eddyline.errors import SqlError
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
@@ -20,11 +22,37 @@ def bind_list(node: Unnesting, scope: Scope, context: Context) -> Expr:
     Raises:
         SqlError: it is neither a list nor a map.
     """
+    if node.args["function"] == "VALUES":
+        return _rows(node, scope, context)
     listed = Scalars(scope, context, clause=node.args["function"]).bind(node.this)
     if not is_list(listed.type):
         message = f"{node.args['function']} needs an ARRAY or a MAP, not {sql_type(listed.type)}"
         raise context.error(node.this, message)
     return listed
+
+
+def _rows(node: Unnesting, scope: Scope, context: Context) -> Expr:
+    """The list of the rows of VALUES, structures whose fields are col1, col2, ..."""
+    rows = node.this.expressions
+    width = len(rows[0].expressions)
+    wrong = next((r for r in rows if len(r.expressions) != width), None)
+    if wrong is not None:
+        message = f"this row of VALUES has {len(wrong.expressions)} columns, the first has {width}"
+        raise context.error(wrong, message)
+    scalars = Scalars(scope, context, clause="VALUES")
+    try:
+        columns = [
+            functions.unify(tuple(scalars.bind(r.expressions[i]) for r in rows))
+            for i in range(width)
+        ]
+    except SqlError as e:
+        raise context.placed(e, node) from None
+    names = [functions.literal(f"col{i + 1}", pa.string()) for i in range(width)]
+    made = (
+        tuple(part for pair in zip(names, row, strict=True) for part in pair)
+        for row in zip(*columns, strict=True)
+    )
+    return functions.resolve("array", tuple(functions.resolve("named_struct", m) for m in made))
 
 
 def unnested(node: Unnesting, plan: Plan, listed: Expr, outer: bool, context: Context) -> Unnest:
@@ -56,7 +84,7 @@ def _fields(
     """The fields of elements, if they are the columns: key and value of maps, and of structures
     unless one name is given for them.
     """
-    if pt.is_map(type_):
+    if pt.is_map(type_) or node.args["function"] == "VALUES":
         return list(element)
     explodes = node.args["function"].startswith("EXPLODE")
     if not pt.is_struct(element) or explodes or aliases == 1 < element.num_fields:

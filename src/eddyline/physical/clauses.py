@@ -1,0 +1,55 @@
+"""Predicates for filter banks: compiled clauses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from eddyline.algebra.expressions import ColumnRef, Expr
+from eddyline.algebra.plan import OWN_ROW
+from eddyline.physical.expressions import compile_expr
+from eddyline.runtime.failures import collecting
+from eddyline.runtime.predicates.filter_bank import Attribute, Clause
+from eddyline.sharing.predicates import clauses_of
+
+
+def clauses(terms: Sequence[Expr]) -> tuple[Clause, ...]:
+    """The conjunction of terms in conjunctive normal form, compiled."""
+    return tuple(
+        tuple((_attribute(c.attribute), c.accepts) for c in clause)
+        for term in terms
+        for clause in clauses_of(term, fold)
+    )
+
+
+def _attribute(expr: Expr) -> Attribute:
+    plain = isinstance(expr, ColumnRef)
+    guards = isinstance(expr, ColumnRef) and expr.name == OWN_ROW.name
+    return Attribute(expr, str(expr), expr.type, compile_expr(expr), plain, guards)
+
+
+def fold(expr: Expr) -> object:
+    """The value of an expression without columns.
+
+    Raises:
+        ValueError: it has none, as ``1 / 0``.
+    """
+    with collecting() as failures:
+        value = compile_expr(expr)(_NO_COLUMNS)[0].as_py()
+    if failures:
+        raise ValueError(failures[0].reasons[0].as_py())
+    return value
+
+
+class _OneRow:
+    """A row without columns."""
+
+    def column(self, index: int) -> pa.Array:
+        raise AssertionError("a constant has no columns")
+
+    def __len__(self) -> int:
+        return 1
+
+
+_NO_COLUMNS = _OneRow()
