@@ -41,17 +41,14 @@ class UnnestParser(GroupWindowParser):
         at_lateral = self._curr.token_type == TokenType.LATERAL
         if at_lateral and self._at_unnesting(self._index + 1):
             self._advance()
-<<<<<<< HEAD
         elif at_lateral and self._kind_at(self._index + 1) == TokenType.L_PAREN:
             self._advance()
             table = super()._parse_table(*args, **kwargs)
             if isinstance(table, exp.Subquery):
                 table.set("lateral", True)
             return table
-=======
         if self._at_values():
             return self._parse_values()
->>>>>>> 47a7ac03af4f5086642eed1859df8bba17a9353a
         if self._at_unnesting(self._index):
             unnesting = self._parse_unnesting()
             unnesting.set("numbered", self._match_text_seq("WITH", "ORDINALITY"))
