@@ -10,7 +10,7 @@ import pytest
 
 from eddyline import UnsupportedError
 from eddyline.algebra.expressions import Expr, Literal, walk
-from eddyline.physical import expressions, flows
+from eddyline.physical import clauses, expressions
 from eddyline.runtime.stores.stem import Stem
 from eddyline.testing import batch, difference, rows_of
 from eddyline.testing.script import Script
@@ -101,7 +101,7 @@ def test_a_query_that_cannot_be_added_leaves_nothing_behind(
             raise UnsupportedError("wrong")
         return expressions.compile_expr(expr)
 
-    monkeypatch.setattr(flows, "compile_expr", compile_expr)
+    monkeypatch.setattr(clauses, "compile_expr", compile_expr)
     eng = engine(executor="eddy")
     for _ in range(2):
         with pytest.raises(UnsupportedError, match="wrong"):
