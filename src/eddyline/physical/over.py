@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from eddyline.algebra.functions.sort_keys import sort_key
 from eddyline.algebra.plan import Over
 from eddyline.kernels import ordered_partitions as kernels
 from eddyline.physical.expressions import compile_expr
@@ -31,8 +32,8 @@ def partitions_of(plan: Over) -> tuple[Partitions, Computed]:
     partitions = Partitions(
         tuple(compile_expr(k) for k in plan.partition),
         tuple(k.type for k in plan.partition),
-        compile_expr(plan.key),
-        compile_expr(plan.rank_key),
+        compile_expr(sort_key("ORDER BY", *plan.order, *plan.ties)),
+        compile_expr(sort_key("ORDER BY", *plan.order)),
     )
     read = dict.fromkeys(f.argument for f in plan.functions if f.argument is not None)
     numbers = {argument: number for number, argument in enumerate(read)}

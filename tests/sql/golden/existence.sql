@@ -154,9 +154,9 @@ UnsupportedError: line 1, column 139: 't.symbol' is a column of an enclosing SEL
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q WHERE q.symbol = t.symbol LIMIT 1)
 =>
-UnsupportedError: line 1, column 105: LIMIT is not supported: the answer of a standing query is a bag of rows: sort and limit it when you read it
+UnsupportedError: line 1, column 111: LIMIT is not supported here
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] q WHERE q.symbol = t.symbol LIMIT 1)
-                                                                                                          ^
+                                                                                                                ^
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT DISTINCT ON (bid) bid FROM quotes [NOW])
 =>

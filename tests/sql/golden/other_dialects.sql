@@ -132,21 +132,21 @@ SqlError: line 1, column 8: there is no function time_bucket: write FROM s [TUMB
 ----------
 SELECT avg(price) OVER (PARTITION BY symbol ORDER BY ts ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) FROM trades
 =>
-UnsupportedError: line 1, column 19: OVER is not supported: put a window on the stream, as in FROM s [RANGE 5 MINUTES] or s [PARTITION BY k ROWS 10], and use GROUP BY
+UnsupportedError: line 1, column 19: avg over an ordered part of a partition is not supported: OVER (PARTITION BY ...) is over all its rows, and a stream window with GROUP BY over the latest ones
   SELECT avg(price) OVER (PARTITION BY symbol ORDER BY ts ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) FROM trades
                     ^
 ----------
 SELECT LAG(price) OVER (PARTITION BY symbol ORDER BY ts) FROM trades
 =>
-UnsupportedError: line 1, column 19: OVER is not supported: put a window on the stream, as in FROM s [RANGE 5 MINUTES] or s [PARTITION BY k ROWS 10], and use GROUP BY
+SqlError: line 1, column 63: OVER needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT LAG(price) OVER (PARTITION BY symbol ORDER BY ts) FROM trades
-                    ^
+                                                                ^
 ----------
 SELECT ROW_NUMBER() OVER (PARTITION BY symbol ORDER BY ts DESC) AS rn FROM trades
 =>
-UnsupportedError: line 1, column 21: OVER is not supported: put a window on the stream, as in FROM s [RANGE 5 MINUTES] or s [PARTITION BY k ROWS 10], and use GROUP BY
+SqlError: line 1, column 76: OVER needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT ROW_NUMBER() OVER (PARTITION BY symbol ORDER BY ts DESC) AS rn FROM trades
-                      ^
+                                                                             ^
 ----------
 SELECT LAG(price) FROM trades
 =>
@@ -156,21 +156,21 @@ SqlError: line 1, column 8: there is no function LAG: there are no functions of 
 ----------
 SELECT * FROM trades QUALIFY ROW_NUMBER() OVER (PARTITION BY symbol ORDER BY ts) = 1
 =>
-UnsupportedError: line 1, column 22: QUALIFY is not supported: use GROUP BY ... HAVING over a stream window
+SqlError: line 1, column 15: OVER needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT * FROM trades QUALIFY ROW_NUMBER() OVER (PARTITION BY symbol ORDER BY ts) = 1
-                       ^
+                ^
 ----------
 SELECT symbol, price FROM trades ORDER BY price LIMIT 10
 =>
-UnsupportedError: line 1, column 34: ORDER BY is not supported: the answer of a standing query is a bag of rows: sort and limit it when you read it
+SqlError: line 1, column 27: ORDER BY with LIMIT needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT symbol, price FROM trades ORDER BY price LIMIT 10
-                                   ^
+                            ^
 ----------
 SELECT * FROM trades LIMIT 10
 =>
-UnsupportedError: line 1, column 22: LIMIT is not supported: the answer of a standing query is a bag of rows: sort and limit it when you read it
+SqlError: line 1, column 28: LIMIT needs ORDER BY: which rows are the first ones?
   SELECT * FROM trades LIMIT 10
-                       ^
+                             ^
 ----------
 SELECT TOP 10 * FROM trades
 =>
@@ -374,9 +374,9 @@ UnsupportedError: line 1, column 1: GROUP BY ALL is not supported: list the keys
 ----------
 SELECT DISTINCT ON (symbol) * FROM trades [NOW]
 =>
-UnsupportedError: line 1, column 21: DISTINCT ON is not supported here: for the last row of each key read FROM s [PARTITION BY k ROWS 1]
+SqlError: line 1, column 1: DISTINCT ON needs ORDER BY: which row is the first one?
   SELECT DISTINCT ON (symbol) * FROM trades [NOW]
-                      ^
+  ^
 ----------
 SELECT * FROM trades.win:time(5 min)
 =>

@@ -7,21 +7,21 @@ UnsupportedError: line 1, column 17: a sub-query in an expression must have one 
 SELECT price FROM trades
 ORDER BY price
 =>
-UnsupportedError: line 2, column 1: ORDER BY is not supported: the answer of a standing query is a bag of rows: sort and limit it when you read it
+UnsupportedError: line 2, column 10: ORDER BY without LIMIT is not supported: the answer of a standing query is a bag of rows: sort it when you read it
   ORDER BY price
-  ^
+           ^
 ----------
 SELECT price FROM trades LIMIT 10
 =>
-UnsupportedError: line 1, column 26: LIMIT is not supported: the answer of a standing query is a bag of rows: sort and limit it when you read it
+SqlError: line 1, column 32: LIMIT needs ORDER BY: which rows are the first ones?
   SELECT price FROM trades LIMIT 10
-                           ^
+                                 ^
 ----------
 SELECT SUM(price) OVER (PARTITION BY symbol) FROM trades
 =>
-UnsupportedError: line 1, column 19: OVER is not supported: put a window on the stream, as in FROM s [RANGE 5 MINUTES] or s [PARTITION BY k ROWS 10], and use GROUP BY
+SqlError: line 1, column 51: OVER needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT SUM(price) OVER (PARTITION BY symbol) FROM trades
-                    ^
+                                                    ^
 ----------
 SELECT price FROM trades WINDOW w AS (PARTITION BY symbol)
 =>
@@ -31,9 +31,9 @@ UnsupportedError: line 1, column 26: a named OVER window is not supported: write
 ----------
 SELECT price FROM trades QUALIFY price > 1
 =>
-UnsupportedError: line 1, column 26: QUALIFY is not supported: use GROUP BY ... HAVING over a stream window
+SqlError: line 1, column 34: QUALIFY needs a value with OVER: write WHERE
   SELECT price FROM trades QUALIFY price > 1
-                           ^
+                                   ^
 ----------
 SELECT price FROM trades LATERAL VIEW EXPLODE(symbol) t AS x
 =>
@@ -61,9 +61,9 @@ UnsupportedError: line 1, column 8: * EXCEPT is not supported here: name the col
 ----------
 SELECT DISTINCT ON (symbol) price FROM trades [NOW]
 =>
-UnsupportedError: line 1, column 21: DISTINCT ON is not supported here: for the last row of each key read FROM s [PARTITION BY k ROWS 1]
+SqlError: line 1, column 1: DISTINCT ON needs ORDER BY: which row is the first one?
   SELECT DISTINCT ON (symbol) price FROM trades [NOW]
-                      ^
+  ^
 ----------
 SELECT /*+ BROADCAST(companies) */ price FROM trades
 =>

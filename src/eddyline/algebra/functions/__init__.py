@@ -43,10 +43,10 @@ from eddyline.algebra.functions.coercion import (
     unify,
 )
 from eddyline.algebra.functions.registry import FUNCTIONS, Function, find, is_reserved, resolve
-from eddyline.algebra.functions.sort_keys import Ordering
 from eddyline.algebra.functions.sql_functions import SqlFunction
 from eddyline.algebra.functions.user_aggregates import CodeFunction, UserAggregate
 from eddyline.algebra.functions.user_defined import FUNCTION_KINDS, FunctionKind, UserFunction
+from eddyline.algebra.orderings import Ordering
 
 __all__ = [
     "AGGREGATES",

@@ -22,7 +22,8 @@ from eddyline.algebra.functions.aggregates import (
     condition_of,
     is_base_aggregate,
 )
-from eddyline.algebra.functions.sort_keys import Ordering, last_value, sort_key, where_known
+from eddyline.algebra.functions.sort_keys import last_value, sort_key, where_known
+from eddyline.algebra.orderings import Ordering
 from eddyline.errors import SqlError, UnsupportedError
 
 

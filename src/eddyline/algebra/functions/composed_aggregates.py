@@ -19,7 +19,8 @@ from eddyline.algebra.functions.aggregate_requests import (
     uncomposed,
 )
 from eddyline.algebra.functions.aggregates import base_aggregate, condition_of
-from eddyline.algebra.functions.sort_keys import Ordering, last_value, sort_key
+from eddyline.algebra.functions.sort_keys import last_value, sort_key
+from eddyline.algebra.orderings import Ordering
 from eddyline.errors import SqlError
 from eddyline.types import sql_type
 

@@ -13,12 +13,12 @@ from eddyline.algebra.functions.aggregate_requests import Request, as_call, comp
 from eddyline.algebra.functions.aggregates import condition_of
 from eddyline.algebra.functions.coercion import is_number, kind, literal
 from eddyline.algebra.functions.sort_keys import (
-    Ordering,
     all_values,
     last_value,
     sort_key,
     where_known,
 )
+from eddyline.algebra.orderings import Ordering
 from eddyline.errors import SqlError
 from eddyline.types import sql_type
 

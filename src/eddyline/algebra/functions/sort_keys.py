@@ -6,7 +6,6 @@ SQL does not know these functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Final
 
@@ -16,29 +15,13 @@ import pyarrow.types as pt
 from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions.aggregate_arguments import NARROW_DIGITS
 from eddyline.algebra.functions.coercion import kind, literal
+from eddyline.algebra.orderings import Ordering
 from eddyline.errors import SqlError
 from eddyline.types import sql_type
 
 _SORTED: Final = (
     *("integer", "float", "decimal", "string", "binary", "date", "timestamp", "bool", "duration"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Ordering:
-    """A value of ORDER BY."""
-
-    value: Expr
-    descending: bool = False
-    nulls_first: bool = True
-
-    def __str__(self) -> str:
-        nulls = (
-            ""
-            if self.nulls_first != self.descending
-            else (f" NULLS {'FIRST' if self.nulls_first else 'LAST'}")
-        )
-        return f"{self.value}{' DESC' if self.descending else ''}{nulls}"
 
 
 def has_order(type_: pa.DataType) -> bool:

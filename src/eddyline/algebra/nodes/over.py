@@ -10,8 +10,8 @@ from typing import Final
 import pyarrow as pa
 
 from eddyline.algebra.expressions import Expr
-from eddyline.algebra.functions.sort_keys import Ordering, sort_key
 from eddyline.algebra.nodes.base import Unary, check_columns
+from eddyline.algebra.orderings import Ordering
 from eddyline.algebra.patterns import Pattern
 from eddyline.types import Field, Schema
 
@@ -86,16 +86,6 @@ class Over(Unary):
         yield from self.partition
         yield from (o.value for o in (*self.order, *self.ties))
         yield from (f.argument for f in self.functions if f.argument is not None)
-
-    @property
-    def key(self) -> Expr:
-        """The sort key of a row in its partition."""
-        return sort_key("ORDER BY", *self.order, *self.ties)
-
-    @property
-    def rank_key(self) -> Expr:
-        """What rows of one rank agree on."""
-        return sort_key("ORDER BY", *self.order)
 
     @cached_property
     def schema(self) -> Schema:

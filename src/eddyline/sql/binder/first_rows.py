@@ -13,14 +13,16 @@ from sqlglot import exp
 from eddyline.algebra.expressions import ColumnRef, Expr, walk
 from eddyline.algebra.functions import Ordering
 from eddyline.algebra.plan import Distinct, Plan, Project, filtered
-from eddyline.errors import SqlError, UnsupportedError
+from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import Context, OpenStream, require_windows
 from eddyline.sql.binder.over import Placed, first_rows
-from eddyline.sql.binder.over_calls import OverCall, OverGroup, written_calls
+from eddyline.sql.binder.over_calls import OverCall, OverGroup, require_order, written_calls
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.sub_query_joins import Reading
 from eddyline.sql.numbers import whole_number
 
+#: The arguments of a SELECT's node that are bound here alone.
+CLAUSES: Final = ("qualify", "order", "limit")
 _BAG: Final = "the answer of a standing query is a bag of rows: sort it when you read it"
 _MOST: Final = 1 << 31
 
@@ -131,6 +133,7 @@ class FirstRows:
         for node in self._order:
             descending, nulls_first = scalars.direction(node)
             order.append(Ordering(bind(node.this), descending, nulls_first))
+            require_order(order[-1], node, self._context)
         return tuple(map(bind, self._on)), tuple(order)
 
     def _listed(self, node: exp.Expr, listed: Sequence[Expr]) -> Expr:
@@ -160,17 +163,8 @@ class FirstRows:
         outputs = list(zip(listed, rows.names, strict=True))
         order = tuple(replace(o, value=v) for o, v in zip(rows.order, values, strict=True))
         if partition or (self._limit and not self._distinct):
-            try:
-                return first_rows(
-                    plan,
-                    partition,
-                    order,
-                    self._limit or 1,
-                    with_ties=self._with_ties,
-                    outputs=outputs,
-                )
-            except SqlError as e:
-                raise self._context.placed(e, self._select.args["order"]) from None
+            limit, ties = self._limit or 1, self._with_ties
+            return first_rows(plan, partition, order, limit, with_ties=ties, outputs=outputs)
         plan = Project(plan, tuple(e for e, _ in outputs), rows.names)
         if not self._distinct:
             return plan

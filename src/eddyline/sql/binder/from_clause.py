@@ -39,11 +39,10 @@ from eddyline.sql.binder.sub_query_joins import Reading, has_sub_query, refuse_s
 from eddyline.sql.binder.unnesting import bind_list, new_columns, unnested
 from eddyline.sql.unnest_syntax import Unnesting
 
-#: The arguments of a SELECT's node that this package binds.
+#: The arguments of a SELECT's node that are bound wherever there is a FROM clause.
 _CLAUSES: Final = (
     *("with_", "windows", "expressions", "distinct"),
     *("from_", "joins", "laterals", "where", "group", "having"),
-    *("qualify", "order", "limit"),
 )
 
 
@@ -95,13 +94,18 @@ class FromClause:
         return Reading(context, self.open_streams, self.items, self.parts)
 
 
-def bind_from(select: exp.Select, context: Context, bind_query: BindQuery) -> FromClause:
+def bind_from(
+    select: exp.Select, context: Context, bind_query: BindQuery, others: tuple[str, ...] = ()
+) -> FromClause:
     """The FROM clause of a SELECT; whether its streams have windows is to be checked.
+
+    Args:
+        others: further arguments of the node that are bound elsewhere.
 
     Raises:
         SqlError, UnsupportedError: there is no FROM, or a clause is not supported.
     """
-    context.require_only(select, *_CLAUSES)
+    context.require_only(select, *_CLAUSES, *others)
     from_ = select.args.get("from_")
     if from_ is None:
         raise context.error(

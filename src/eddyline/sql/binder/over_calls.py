@@ -13,10 +13,12 @@ from sqlglot import exp
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions import Ordering
+from eddyline.algebra.functions.sort_keys import has_order
 from eddyline.algebra.nodes.over import RowFunction
 from eddyline.errors import UnsupportedError, did_you_mean
 from eddyline.sql.binder.aggregate_calls import read_call
 from eddyline.sql.binder.context import Context
+from eddyline.types import sql_type
 
 #: What an ORDER BY without a frame has.
 _RUNNING: Final = ("RANGE", "UNBOUNDED PRECEDING", "CURRENT ROW")
@@ -233,6 +235,14 @@ _FUNCTIONS: Final[dict[str, Callable[[WindowCall], Expr]]] = {
     "last_value": _last_value,
     "nth_value": _nth_value,
 }
+
+
+def require_order(ordering: Ordering, node: exp.Expr, context: Context) -> None:
+    """Raise an error if values of ORDER BY have no order."""
+    type_ = ordering.value.type
+    if not has_order(type_):
+        message = f"ORDER BY needs values with an order, not {sql_type(type_)}"
+        raise context.error(node, message)
 
 
 def frame_of(spec: exp.Expr | None) -> tuple[str, str, str] | None:

@@ -25,6 +25,7 @@ from eddyline.sql.binder.over_calls import (
     WindowCall,
     called_over,
     frame_of,
+    require_order,
     written_calls,
 )
 from eddyline.sql.binder.refused import refusal_of
@@ -404,7 +405,10 @@ class Scalars:
             raise self._context.error(node, "OVER inside OVER: compute one in a sub-query of FROM")
         partition = self._all(node.args.get("partition_by") or [])
         order = node.args.get("order")
-        ordered = () if order is None else tuple(self.ordering(o) for o in order.expressions)
+        written = [] if order is None else order.expressions
+        ordered = tuple(self.ordering(o) for o in written)
+        for ordering, place in zip(ordered, written, strict=True):
+            require_order(ordering, place, self._context)
         called = read_call(node.this)
         if called.ignore_nulls or called.distinct or called.order:
             what = "IGNORE NULLS" if called.ignore_nulls else "DISTINCT or ORDER BY"

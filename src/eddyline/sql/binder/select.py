@@ -12,7 +12,7 @@ from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream, require_windows
 from eddyline.sql.binder.event_times import event_time
 from eddyline.sql.binder.existence import split_where, with_existences
-from eddyline.sql.binder.first_rows import FirstRows, SelectedRows
+from eddyline.sql.binder.first_rows import CLAUSES, FirstRows, SelectedRows
 from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.group_windows import find_group_window
 from eddyline.sql.binder.grouping import GroupRewriter, bind_keys, is_grouped
@@ -31,7 +31,7 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
     EXISTS and IN become semi-joins and anti-joins directly above the Filter of WHERE.
     """
     context = replace(context, sub_queries=SubQueryBinder(bind_query))
-    source = bind_source(select, context, bind_query)
+    source = bind_source(select, context, bind_query, CLAUSES)
     for part in source.parts:
         context.checked(part, select)
     check_tables(source.items, source.parts, context)

@@ -12,13 +12,18 @@ from eddyline.sql.binder.relations import BindQuery
 from eddyline.sql.binder.temporal_filters import TemporalFilters, has_clock
 
 
-def bind_source(select: exp.Select, context: Context, bind_query: BindQuery) -> FromClause:
+def bind_source(
+    select: exp.Select, context: Context, bind_query: BindQuery, others: tuple[str, ...] = ()
+) -> FromClause:
     """The FROM clause, without the conditions of WHERE.
+
+    Args:
+        others: see ``bind_from``.
 
     Raises:
         SqlError, UnsupportedError: a part is wrong.
     """
-    source = bind_from(select, context, bind_query)
+    source = bind_from(select, context, bind_query, others)
     clocked = [t for t in _where(select) if has_clock(t)]
     if clocked:
         TemporalFilters(source, context).apply(clocked)
