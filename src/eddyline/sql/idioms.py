@@ -181,7 +181,7 @@ IDIOMS: Final = (
     _idiom(
         r"(?:PREV|PRIOR) \( \d+ , .*",
         "prev(...) or prior(...)",
-        "the last rows of each key are FROM s [PARTITION BY k ROWS 2]; join the stream with it",
+        "write LAG(x) OVER (PARTITION BY k ORDER BY ts)",
     ),
     _idiom(r"# TIME \(.*|\. WIN : TIME \(.*", "#time(...)", "write FROM s [RANGE 10 SECONDS]"),
     _idiom(r"# LENGTH \(.*|\. WIN : LENGTH \(.*", "#length(...)", "write FROM s [ROWS 5]"),

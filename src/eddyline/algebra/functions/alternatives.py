@@ -23,10 +23,7 @@ _SESSION: Final = (
     "in FROM, SESSION(TABLE s PARTITION BY k, DESCRIPTOR(ts), INTERVAL '30' SECOND), or GROUP BY "
     "k, session_window(ts, '30 seconds')"
 )
-_OVER: Final = (
-    "there are no functions of preceding and following rows: join the stream with itself, or read "
-    "the last rows of each key, FROM s [PARTITION BY k ROWS 2]"
-)
+_OVER: Final = "write OVER (PARTITION BY k ORDER BY ts) behind it"
 _UNNEST: Final = "write FROM s, UNNEST(list) AS t (x), or LATERAL VIEW explode(list) t AS x"
 _JSON_LISTS: Final = "there are no aggregates that make JSON and maps; array_agg(x) makes a list"
 _ELEMENTS: Final = (
