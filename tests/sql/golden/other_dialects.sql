@@ -150,7 +150,7 @@ SqlError: line 1, column 76: OVER needs a window on stream 'trades'; write trade
 ----------
 SELECT LAG(price) FROM trades
 =>
-SqlError: line 1, column 8: there is no function LAG: there are no functions of preceding and following rows: join the stream with itself, or read the last rows of each key, FROM s [PARTITION BY k ROWS 2]
+SqlError: line 1, column 8: there is no function LAG: write OVER (PARTITION BY k ORDER BY ts) behind it
   SELECT LAG(price) FROM trades
          ^
 ----------
@@ -556,7 +556,7 @@ SqlError: line 1, column 29: unknown EMIT mode; valid: CHANGES, FINAL, INSERTS, 
 ----------
 SELECT nth_value(price, 2) FROM trades
 =>
-SqlError: line 1, column 8: there is no function nth_value: there are no functions of preceding and following rows: join the stream with itself, or read the last rows of each key, FROM s [PARTITION BY k ROWS 2]
+SqlError: line 1, column 8: there is no function nth_value: write OVER (PARTITION BY k ORDER BY ts) behind it
   SELECT nth_value(price, 2) FROM trades
          ^
 ----------

@@ -114,7 +114,7 @@ UnsupportedError: line 1, column 1: ON an event is not supported: changes of a t
 ----------
 select prev(1, price) as p, prior(2, price) as q from trades#length(5)
 =>
-UnsupportedError: line 1, column 8: prev(...) or prior(...) is not supported: the last rows of each key are FROM s [PARTITION BY k ROWS 2]; join the stream with it
+UnsupportedError: line 1, column 8: prev(...) or prior(...) is not supported: write LAG(x) OVER (PARTITION BY k ORDER BY ts)
   select prev(1, price) as p, prior(2, price) as q from trades#length(5)
          ^
 ----------
