@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.kernels import multisets
+from eddyline.kernels import multisets, treaps
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.heaps import NO_NODE
 from eddyline.kernels.text import text_prefixes
@@ -40,7 +40,7 @@ class Trees:
         self.order = np.tile(order, GROUPS)
         self.row = np.tile(np.arange(len(values)), GROUPS) + 5
         self.occurrences = np.zeros(nodes, np.int64)
-        self.links = np.full((nodes, multisets.LINKS), NO_NODE, np.int64)
+        self.links = np.full((nodes, treaps.LINKS), NO_NODE, np.int64)
         self.root = np.full(GROUPS, NO_NODE, np.int64)
 
     def run(self, kernel: Any, rows: list[tuple[int, int, int]], *arguments: Any) -> Any:
@@ -112,8 +112,8 @@ def test_lists_of_many_values(once: bool) -> None:
         assert found == (sorted(set(held)) if once else sorted(held * 2))
     depth = np.zeros(500, np.int64)
     for v in np.flatnonzero(trees.occurrences):
-        while trees.links[v, multisets.PARENT] != NO_NODE:
-            v = trees.links[v, multisets.PARENT]
+        while trees.links[v, treaps.PARENT] != NO_NODE:
+            v = trees.links[v, treaps.PARENT]
             depth[v] += 1
     assert np.count_nonzero(trees.occurrences) > 100
     assert depth.sum() < 30 * np.count_nonzero(trees.occurrences)  # as of a balanced tree

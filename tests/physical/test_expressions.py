@@ -18,6 +18,7 @@ from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.expressions.compile import KERNELS
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
 from eddyline.physical.expressions.json_values import JSON_KERNELS
+from eddyline.physical.expressions.list_functions import LIST_KERNELS
 from eddyline.physical.expressions.nested import FALLIBLE_NESTED, NESTED_KERNELS
 from eddyline.physical.expressions.sort_keys import SORT_KEY_KERNELS
 from eddyline.types import TIMESTAMP
@@ -237,7 +238,7 @@ def test_agrees_with_duckdb(expr: Expr, sql: str, duck: duckdb.DuckDBPyConnectio
 
 def test_every_kernel_is_compared_somewhere() -> None:
     used = {e.function for top, _ in AGREE for e in _calls(top)}
-    of_spark = {"crc32", "hash", "months_between", "width_bucket", "xxhash64"}
+    of_spark = {*LIST_KERNELS, "crc32", "hash", "months_between", "width_bucket", "xxhash64"}
     elsewhere = {
         "initcap",
         *of_spark,

@@ -108,6 +108,14 @@ class Maker:
             return f"SELECT p.k, p.x, {self.value('p', 'p.x')} AS v FROM {source}"
         if kind < 0.6:
             return f"SELECT p.x FROM {source} WHERE p.x NOT IN (SELECT q.x FROM {self.source()})"
+        if kind < 0.65:
+            where = self.where("p", only_equal=True)
+            joined = self.random.choice([", LATERAL", " LEFT JOIN LATERAL", " CROSS JOIN LATERAL"])
+            always = " ON TRUE" if "LEFT" in joined else ""
+            return (
+                f"SELECT p.x, l.n, l.m FROM {source}{joined} (SELECT COUNT(*) AS n, MAX(q.x) AS m "
+                f"FROM {self.source()}{where}) AS l{always} WHERE l.n <> 2"
+            )
         if kind < 0.7:
             on = self.condition("p", "p.x", 0)
             return f"SELECT p.x, o.x AS y FROM {source} JOIN b [NOW] AS o ON p.k = o.k AND {on}"

@@ -86,6 +86,17 @@ EXPRESSIONS = (
     *("width_bucket(x, -2, 2, 7)", "width_bucket(x, 2, -2, 7)", "width_bucket(x, 1, 1, 3)"),
     *("width_bucket(n, 0, 40, pmod_n)", "regexp_substr(s, 'a+')", "typeof(named_struct('a', s))"),
     *("get_json_object(j, '$.a')", "get_json_object(j, '$.a.b')", "get_json_object(j, '$.c[1]')"),
+    *("sort_array(split(s, 'a'))", "sort_array(array(n, NULL, pmod_n), false)", "sort_array(ns)"),
+    *("array_sort(array(x, NULL, 0.0, CAST('NaN' AS DOUBLE)))", "array_max(ns)", "array_min(ns)"),
+    *("array_max(array(x, CAST('NaN' AS DOUBLE), NULL))", "array_min(split(s, 'a'))"),
+    *("array_max(array(x, -x))", "array_position(ns, 3)", "array_position(ns, n)"),
+    *(
+        "array_position(split(s, 'a'), 'b')",
+        "slice(ns, 2, 2)",
+        "slice(ns, -2, 5)",
+        "slice(ns, 1, 0)",
+    ),
+    *("slice(split(s, 'a'), -3, 1)", "array_sort(ns)"),
     *("cbrt(x)", "hypot(x, n)", "expm1(x)", "log1p(x)", "sinh(x)", "cosh(x)", "tanh(x)", "e()"),
 )
 JSON = (
@@ -125,6 +136,13 @@ def rows(seed: int, count: int) -> pa.Table:
         "x": pa.array([maybe(rng.choice([0.0, -1.0, rng.gauss(0, 3)])) for _ in range(count)]),
         "s": pa.array([maybe(rng.choice(texts)) for _ in range(count)]),
         "long_s": pa.array([maybe(rng.choice("aé日") * rng.randrange(200)) for _ in range(count)]),
+        "ns": pa.array(
+            [
+                maybe([maybe(rng.randrange(5)) for _ in range(rng.randrange(5))])
+                for _ in range(count)
+            ],
+            pa.list_(pa.int32()),
+        ),
         "j": pa.array([maybe(rng.choice(JSON)) for _ in range(count)]),
         "i": pa.array(range(count), pa.int64()),
     }
@@ -141,7 +159,7 @@ def test_values_are_those_of_spark(spark: SparkSession) -> None:
     engine = Engine()
     engine.sql(
         "CREATE STREAM r (t TIMESTAMP, u TIMESTAMP, d DATE, n INT, pmod_n INT, x DOUBLE, s STRING, "
-        "long_s STRING, j STRING, i BIGINT, ts TIMESTAMP) TIMESTAMP BY ts"
+        "long_s STRING, ns ARRAY<INT>, j STRING, i BIGINT, ts TIMESTAMP) TIMESTAMP BY ts"
     )
     engine.query(f"SELECT i, {listed} FROM r [NOW]", name="q")
     ts = pa.array([0] * len(table), pa.timestamp("us", "UTC"))
@@ -160,6 +178,8 @@ def test_values_are_those_of_spark(spark: SparkSession) -> None:
 
 
 def same(a: Any, b: Any) -> bool:
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, float) and isinstance(b, float):
         return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-300) or (a != a and b != b)
     return bool(a == b)

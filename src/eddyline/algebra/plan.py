@@ -34,6 +34,7 @@ from eddyline.algebra.nodes.joins import (
     semi_join,
 )
 from eddyline.algebra.nodes.match_recognize import MatchRecognize
+from eddyline.algebra.nodes.over import Over
 from eddyline.algebra.nodes.rows import (
     Distinct,
     Filter,
@@ -71,6 +72,7 @@ AnyPlan: TypeAlias = (
     | GroupBy
     | SessionGroups
     | MatchRecognize
+    | Over
     | Distinct
 )
 
@@ -98,6 +100,7 @@ __all__ = [
     "MatchRecognize",
     "MergedGroupBy",
     "Negation",
+    "Over",
     "PartialGroupBy",
     "Plan",
     "Product",

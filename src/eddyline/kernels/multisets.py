@@ -11,70 +11,24 @@ from __future__ import annotations
 import numpy as np
 
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.hashing import mix
 from eddyline.kernels.heaps import NO_NODE, precedes
 from eddyline.kernels.options import kernel
+from eddyline.kernels.treaps import (
+    LEFT,
+    MOST,
+    RIGHT,
+    TOTAL,
+    attach,
+    first,
+    following,
+    of_rank,
+    remove,
+    update_above,
+)
 
-#: Columns of ``links``, int64[nodes, LINKS].
-LEFT, RIGHT, PARENT, TOTAL, MOST = range(5)
-LINKS = 5
 #: What is picked: two values around a fraction of the rows; the first value that a fraction of the
 #: rows does not exceed; the most frequent value.
 BETWEEN, AT, MODE = range(3)
-
-
-@kernel
-def _update(v: int, occurrences: np.ndarray, links: np.ndarray) -> None:
-    """Compute a node's sums from those of its children."""
-    total = occurrences[v]
-    most = occurrences[v]
-    for side in range(2):
-        c = links[v, side]
-        if c != NO_NODE:
-            total += links[c, TOTAL]
-            most = max(most, links[c, MOST])
-    links[v, TOTAL] = total
-    links[v, MOST] = most
-
-
-@kernel
-def _update_above(v: int, occurrences: np.ndarray, links: np.ndarray) -> None:
-    """The sums of a node and of those above it."""
-    while v != NO_NODE:
-        _update(v, occurrences, links)
-        v = links[v, PARENT]
-
-
-@kernel
-def _replace(s: int, old: int, new: int, links: np.ndarray, root: np.ndarray) -> None:
-    """Let the parent of ``old``, or the group, have ``new`` as child."""
-    p = links[old, PARENT]
-    if p == NO_NODE:
-        root[s] = new
-    elif links[p, LEFT] == old:
-        links[p, LEFT] = new
-    else:
-        links[p, RIGHT] = new
-    if new != NO_NODE:
-        links[new, PARENT] = p
-
-
-@kernel
-def _rotate_up(
-    s: int, v: int, occurrences: np.ndarray, links: np.ndarray, root: np.ndarray
-) -> None:
-    """Exchange a node with its parent."""
-    p = links[v, PARENT]
-    side = LEFT if links[p, LEFT] == v else RIGHT
-    inner = links[v, 1 - side]
-    _replace(s, p, v, links, root)
-    links[p, side] = inner
-    if inner != NO_NODE:
-        links[inner, PARENT] = p
-    links[v, 1 - side] = p
-    links[p, PARENT] = v
-    _update(p, occurrences, links)
-    _update(v, occurrences, links)
 
 
 @kernel
@@ -91,38 +45,14 @@ def _insert(
     links: np.ndarray,
     root: np.ndarray,
 ) -> None:
-    links[v, LEFT] = NO_NODE
-    links[v, RIGHT] = NO_NODE
-    links[v, PARENT] = NO_NODE
-    _update(v, occurrences, links)
     c = root[s]
-    if c == NO_NODE:
-        root[s] = v
-        return
-    p = c
+    p = NO_NODE
     side = LEFT
     while c != NO_NODE:
         p = c
         side = LEFT if precedes(v, p, False, order_key, row, base, offsets, origin, data) else RIGHT
         c = links[p, side]
-    links[p, side] = v
-    links[v, PARENT] = p
-    while links[v, PARENT] != NO_NODE and mix(v) > mix(links[v, PARENT]):
-        _rotate_up(s, v, occurrences, links, root)
-    _update_above(links[v, PARENT], occurrences, links)
-
-
-@kernel
-def _remove(s: int, v: int, occurrences: np.ndarray, links: np.ndarray, root: np.ndarray) -> None:
-    while True:
-        left = links[v, LEFT]
-        right = links[v, RIGHT]
-        if left == NO_NODE or right == NO_NODE:
-            break
-        _rotate_up(s, left if mix(left) > mix(right) else right, occurrences, links, root)
-    above = links[v, PARENT]
-    _replace(s, v, right if left == NO_NODE else left, links, root)
-    _update_above(above, occurrences, links)
+    attach(s, v, p, side, occurrences, links, root)
 
 
 @kernel
@@ -146,24 +76,9 @@ def _change(
     if before == 0 and by != 0:
         _insert(s, v, occurrences, order_key, row, base, offsets, origin, data, links, root)
     elif before != 0 and before + by == 0:
-        _remove(s, v, occurrences, links, root)
+        remove(s, v, occurrences, links, root)
     elif before != 0:
-        _update_above(v, occurrences, links)
-
-
-@kernel
-def _of_rank(v: int, rank: int, occurrences: np.ndarray, links: np.ndarray) -> int:
-    """The node with the row of a number, from 0, in the order of values below a root."""
-    while True:
-        left = links[v, LEFT]
-        before = links[left, TOTAL] if left != NO_NODE else 0
-        if rank < before:
-            v = left
-        elif rank < before + occurrences[v]:
-            return v
-        else:
-            rank -= before + occurrences[v]
-            v = links[v, RIGHT]
+        update_above(v, occurrences, links)
 
 
 @kernel
@@ -211,8 +126,8 @@ def _pick(
         if descending:
             low = rows - 1 - low
             high = rows - 1 - high
-        out[k, 0] = _of_rank(v, low, occurrences, links)
-        out[k, 1] = out[k, 0] if high == low else _of_rank(v, high, occurrences, links)
+        out[k, 0] = of_rank(v, low, occurrences, links)
+        out[k, 1] = out[k, 0] if high == low else of_rank(v, high, occurrences, links)
     return rows
 
 
@@ -284,25 +199,6 @@ def run_picks(
 
 
 @kernel
-def _first(v: int, links: np.ndarray) -> int:
-    while links[v, LEFT] != NO_NODE:
-        v = links[v, LEFT]
-    return v
-
-
-@kernel
-def _next(v: int, links: np.ndarray) -> int:
-    """The node behind one in the order of values."""
-    if links[v, RIGHT] != NO_NODE:
-        return _first(links[v, RIGHT], links)
-    p = links[v, PARENT]
-    while p != NO_NODE and links[p, RIGHT] == v:
-        v = p
-        p = links[v, PARENT]
-    return p
-
-
-@kernel
 def _listed(
     v: int,
     once: bool,
@@ -319,12 +215,12 @@ def _listed(
         larger = np.empty(max(2 * out.size, most), np.int64)
         larger[:end] = out[:end]
         out = larger
-    v = _first(v, links)
+    v = first(v, links)
     while v != NO_NODE:
         for _ in range(1 if once else occurrences[v]):
             out[end] = v
             end += 1
-        v = _next(v, links)
+        v = following(v, links)
     return out, end
 
 

@@ -15,6 +15,7 @@ from eddyline.algebra.plan import (
     Join,
     MatchRecognize,
     Negation,
+    Over,
     Plan,
     Project,
     SemiJoin,
@@ -84,6 +85,10 @@ def _origins(plan: Plan, found: set[ComparedColumn]) -> list[Origins]:
             keys = [_read([k], below[0]) for k in plan.by]
             found |= frozenset().union(*keys)
             return keys + [frozenset()] * (2 + len(plan.aggregates))
+        case Over():
+            for key in plan.partition:
+                found |= _read([key], below[0])
+            return below[0] + [frozenset()] * len(plan.functions)
         case MatchRecognize():
             keys = [below[0][c.index] for c in plan.partition]
             found |= frozenset().union(*keys)

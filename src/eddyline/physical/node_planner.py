@@ -26,6 +26,7 @@ from eddyline.algebra.plan import (
     MatchRecognize,
     MergedGroupBy,
     Negation,
+    Over,
     PartialGroupBy,
     Plan,
     Product,
@@ -54,6 +55,7 @@ from eddyline.physical.compiled import (
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.tree import FeedbackTree, feeds_back, takes_feedback
 from eddyline.physical.match_recognize import matching as compiled_matching
+from eddyline.physical.over import partitions_of
 from eddyline.physical.patterns import base_scan, is_endless, passes_rows, row_ids_of
 from eddyline.physical.session_groups import session_grouping
 from eddyline.physical.strategy import JoinTreeBuilder, Strategy
@@ -74,6 +76,7 @@ from eddyline.runtime.operators.lookup import Kind
 from eddyline.runtime.operators.lookup import Lookup as LookupOperator
 from eddyline.runtime.operators.match_recognize import MatchRecognize as MatchOperator
 from eddyline.runtime.operators.matching import Matching, MatchInput, MatchKeys
+from eddyline.runtime.operators.over import Over as OverOperator
 from eddyline.runtime.operators.project import Project as ProjectOperator
 from eddyline.runtime.operators.row_conditions import RowConditions
 from eddyline.runtime.operators.scan import Scan
@@ -172,6 +175,8 @@ class NodePlanner:
                 return self._group(node, retract=True)
             case SessionGroups():
                 return SessionGroup(self._rows_of_windows(node.input), session_grouping(node))
+            case Over():
+                return self._over(node)
             case MatchRecognize():
                 source = self._rows_of_windows(node.input)
                 shared = self._graph.obtain(
@@ -308,6 +313,17 @@ class NodePlanner:
             MatchInput(self.expiries(right_plan, right_lanes), right_ids),
         )
         return Matching(left, right, _RULES[type(plan)], keys, inputs, width)
+
+    def _over(self, plan: Over) -> Operator:
+        source = self._stored(plan.input)
+        expiries = self.expiries(plan.input, [np.int64] * 3)
+        return OverOperator(
+            source,
+            *partitions_of(plan),
+            expiries,
+            width=row_ids_of(plan.input).stored_width,
+            taken_back=plan.input.takes_back or expiries is None,
+        )
 
     def _group(self, plan: GroupBy, *, retract: bool) -> Operator:
         source = self.build(plan.input, probed=not is_endless(plan.input))

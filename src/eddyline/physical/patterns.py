@@ -20,6 +20,7 @@ from eddyline.algebra.plan import (
     LookupSemiJoin,
     MatchRecognize,
     Negation,
+    Over,
     Plan,
     Product,
     Project,
@@ -86,6 +87,8 @@ def row_ids_of(plan: Plan) -> RowIds:
             return RowIds(sum(i.stored_width for i in inputs), all(i.stored for i in inputs))
         case Negation() | SemiJoin() | AntiJoin():  # the left rows are put into a store
             return RowIds(row_ids_of(node.left).stored_width, stored=True)
+        case Over():  # and the number of the change that shows the row as it is
+            return RowIds(row_ids_of(node.input).stored_width + 1, stored=False)
         case AsofJoin():  # its rows are put into a store
             return RowIds(1, stored=True)
         case Union():

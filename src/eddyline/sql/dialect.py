@@ -26,19 +26,11 @@ from eddyline.sql.match_syntax import MatchParser
 QUERY_TOKENS: Final = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN})
 
 _BAG_ADVICE = "the answer of a standing query is a bag of rows: sort and limit it when you read it"
-_OVER_ADVICE = (
-    "put a window on the stream, as in FROM s [RANGE 5 MINUTES] or s [PARTITION BY k ROWS 10], and "
-    "use GROUP BY"
-)
 _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
-    TokenType.ORDER_BY: ("ORDER BY", _BAG_ADVICE),
     TokenType.SORT_BY: ("SORT BY", _BAG_ADVICE),
     TokenType.CLUSTER_BY: ("CLUSTER BY", _BAG_ADVICE),
     TokenType.DISTRIBUTE_BY: ("DISTRIBUTE BY", _BAG_ADVICE),
-    TokenType.LIMIT: ("LIMIT", _BAG_ADVICE),
-    TokenType.FETCH: ("FETCH", _BAG_ADVICE),
     TokenType.OFFSET: ("OFFSET", _BAG_ADVICE),
-    TokenType.QUALIFY: ("QUALIFY", "use GROUP BY ... HAVING over a stream window"),
     TokenType.MATCH_RECOGNIZE: ("MATCH_RECOGNIZE here", "write it behind a stream in FROM"),
     TokenType.TABLE_SAMPLE: ("TABLESAMPLE", "ON OVERLOAD SHED drops rows under overload"),
     TokenType.CONNECT_BY: ("CONNECT BY", "recursive queries are not part of the language"),
@@ -331,8 +323,8 @@ class EddylineParser(MatchParser):
         start = self._index
         parsed = super()._parse_window(this, alias)
         over = [t for t in self._tokens[start : self._index] if t.token_type == TokenType.OVER]
-        if over:
-            self.refuse("OVER", _OVER_ADVICE, over[0])
+        if over and parsed is not None:
+            parsed.update_positions(over[0])
         return parsed
 
     def _parse_interval(self, *args: Any, **kwargs: Any) -> Any:

@@ -41,6 +41,12 @@ class UnnestParser(GroupWindowParser):
         at_lateral = self._curr.token_type == TokenType.LATERAL
         if at_lateral and self._at_unnesting(self._index + 1):
             self._advance()
+        elif at_lateral and self._kind_at(self._index + 1) == TokenType.L_PAREN:
+            self._advance()
+            table = super()._parse_table(*args, **kwargs)
+            if isinstance(table, exp.Subquery):
+                table.set("lateral", True)
+            return table
         if self._at_values():
             return self._parse_values()
         if self._at_unnesting(self._index):

@@ -25,6 +25,9 @@ def group_key(sql: str, views: Mapping[str, str] | None = None) -> tuple[int, ..
 def _key(query: exp.Expr, views: Mapping[str, str]) -> tuple[int, ...] | None:
     if not isinstance(query, exp.Select) or query.args.get("distinct"):
         return None
+    chosen = [query.args.get(clause) for clause in ("qualify", "limit")]
+    if any(chosen) or any(e.find(exp.Window) for e in query.expressions):
+        return None  # rows are ordered above the groups
     having = query.args.get("having")
     if any(e.find(exp.Query) for e in (*query.expressions, *([having] if having else []))):
         return None  # groups are joined with sub-queries

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import sqlglot
@@ -23,6 +23,7 @@ from eddyline.testing.duckdb_dialect import in_duckdb
 from eddyline.testing.failing import without_failing_rows
 from eddyline.testing.live import LiveUpdates
 from eddyline.testing.reading import Reading, WindowText, read_query, stream_of
+from eddyline.testing.tied_rows import order_ties
 
 #: Keys in the ``meta`` of a sub-select: its rows are a window's (with __ts and __n), or an NRR's.
 _WINDOW: Final = "window"
@@ -49,6 +50,7 @@ def render(sql: str, catalog: OracleCatalog) -> str:
     query = _without_keyed_negation(query)
     for select in list(query.find_all(exp.Select)):
         _reflect_tables(select)
+        order_ties(select, partial(_stamps, select))
     return in_duckdb(query).sql(dialect="duckdb", identify=True)
 
 
@@ -275,6 +277,16 @@ def _filled(text: str, tables: dict[str, exp.Expr]) -> exp.Expr:
             alias = exp.TableAlias(this=exp.to_identifier(table.alias))
             table.replace(exp.Subquery(this=tables[table.name], alias=alias))
     return query
+
+
+def _stamps(select: exp.Select) -> list[exp.Expr]:
+    """The columns that order the rows of the stream that a SELECT reads alone."""
+    items = list(_items(select))
+    if len(items) != 1 or not isinstance(items[0], exp.Subquery):
+        return []
+    if _WINDOW not in items[0].this.meta:
+        return []
+    return [exp.column(_stamp(items[0].this, c), items[0].alias) for c in ("__ts", "__n")]
 
 
 # -- non-retroactive tables ------------------------------------------------------------------------

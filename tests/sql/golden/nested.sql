@@ -180,9 +180,9 @@ SqlError: line 1, column 8: there is no function posexplode: write FROM s, UNNES
 ----------
 SELECT x FROM trades, LATERAL (SELECT 1) AS t (x)
 =>
-UnsupportedError: line 1, column 23: LATERAL is not supported: write a join, EXISTS in WHERE, or UNNEST(list) AS t (x)
+UnsupportedError: line 1, column 31: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others
   SELECT x FROM trades, LATERAL (SELECT 1) AS t (x)
-                        ^
+                                ^
 ----------
 SELECT collect_list(array(price)) FROM trades [ROWS 3]
 =>

@@ -198,9 +198,9 @@ UnsupportedError: line 1, column 22: UNPIVOT is not supported: write a SELECT fo
 ----------
 SELECT * FROM trades, LATERAL (SELECT * FROM orders WHERE orders.qty = trades.qty) q
 =>
-UnsupportedError: line 1, column 23: LATERAL is not supported: write a join, EXISTS in WHERE, or UNNEST(list) AS t (x)
+UnsupportedError: line 1, column 31: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others
   SELECT * FROM trades, LATERAL (SELECT * FROM orders WHERE orders.qty = trades.qty) q
-                        ^
+                                ^
 ----------
 SELECT * FROM trades LATERAL VIEW explode(split(symbol, ',')) e AS word
 =>
@@ -580,7 +580,7 @@ UnsupportedError: line 1, column 8: ^ is not supported: there are no operators o
 ----------
 SELECT lenght(symbol) FROM trades
 =>
-SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 241: length, len, element, left, char_length, right, least, ln
+SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 247: length, len, element, left, char_length, right, least, ln
   SELECT lenght(symbol) FROM trades
          ^
 ----------

@@ -106,3 +106,27 @@ UnsupportedError: line 1, column 23: ANY is not supported: use IN or EXISTS
   SELECT t.price > ANY (SELECT bid FROM quotes [NOW]) AS x FROM trades [NOW] t
                         ^
 ----------
+SELECT t.price FROM trades [NOW] t, LATERAL (SELECT bid FROM quotes [NOW] q WHERE q.symbol = t.symbol) l
+=>
+UnsupportedError: line 1, column 45: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others
+  SELECT t.price FROM trades [NOW] t, LATERAL (SELECT bid FROM quotes [NOW] q WHERE q.symbol = t.symbol) l
+                                              ^
+----------
+SELECT t.price FROM trades [NOW] t, LATERAL (SELECT MAX(bid) AS b FROM quotes [NOW] q WHERE q.symbol = t.symbol GROUP BY q.symbol) l
+=>
+UnsupportedError: line 1, column 45: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others
+  SELECT t.price FROM trades [NOW] t, LATERAL (SELECT MAX(bid) AS b FROM quotes [NOW] q WHERE q.symbol = t.symbol GROUP BY q.symbol) l
+                                              ^
+----------
+SELECT t.price FROM trades [NOW] t LEFT JOIN LATERAL (SELECT MAX(bid) AS b FROM quotes [NOW] q WHERE q.symbol = t.symbol) l ON l.b > 3
+=>
+UnsupportedError: line 1, column 54: write CROSS JOIN LATERAL (SELECT ...) AS x, or LEFT JOIN LATERAL (...) AS x ON TRUE
+  SELECT t.price FROM trades [NOW] t LEFT JOIN LATERAL (SELECT MAX(bid) AS b FROM quotes [NOW] q WHERE q.symbol = t.symbol) l ON l.b > 3
+                                                       ^
+----------
+SELECT l.b FROM LATERAL (SELECT MAX(bid) AS b FROM quotes [NOW] q) l
+=>
+UnsupportedError: line 1, column 25: LATERAL is not supported here
+  SELECT l.b FROM LATERAL (SELECT MAX(bid) AS b FROM quotes [NOW] q) l
+                          ^
+----------

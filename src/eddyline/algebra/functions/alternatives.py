@@ -65,7 +65,7 @@ _ADVICE: Final[dict[str, str]] = {
     "struct row": "write named_struct('name', value, ...)",
     "map map_from_arrays map_from_entries": "maps come from the source",
     "regexp_extract_all string_to_array": "parts of a text are split(text, pattern)",
-    "transform aggregate reduce exists forall array_max array_min array_sort": _ELEMENTS,
+    "transform aggregate reduce exists forall": _ELEMENTS,
     "extractjsonfield from_json to_json json_extract json_tuple": _JSON,
     "json_extract_path_text parse_json variant_get": _JSON,
     "timediff age date_part_diff": (

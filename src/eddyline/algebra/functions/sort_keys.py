@@ -41,6 +41,11 @@ class Ordering:
         return f"{self.value}{' DESC' if self.descending else ''}{nulls}"
 
 
+def has_order(type_: pa.DataType) -> bool:
+    """Whether values of a type have an order."""
+    return kind(type_) in _SORTED
+
+
 def sort_key(name: str, *orderings: Ordering) -> Expr:
     """The values as a BINARY. ``name`` is the aggregate, for errors.
 
@@ -49,7 +54,7 @@ def sort_key(name: str, *orderings: Ordering) -> Expr:
     """
     for ordering in orderings:
         type_ = ordering.value.type
-        if kind(type_) not in _SORTED:
+        if not has_order(type_):
             raise SqlError(f"{name} needs ordered values, not {sql_type(type_)}")
     letters = "".join(
         ("d" if o.descending else "a") if o.nulls_first else ("D" if o.descending else "A")

@@ -20,6 +20,7 @@ from eddyline.algebra.plan import (
     GroupBy,
     Join,
     Negation,
+    Over,
     Plan,
     Product,
     Project,
@@ -87,9 +88,17 @@ def _pushed_below(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
             below = tuple(t for t in terms if max(columns_of(t), default=0) < width)
             above = [t for t in terms if t not in below]
             return filtered(plan.with_inputs(_pushed(plan.input, below)), above)
+        case Over():  # terms on the partition leave out whole partitions
+            below = tuple(t for t in terms if columns_of(t) and columns_of(t) <= _keys(plan))
+            above = [t for t in terms if t not in below]
+            return filtered(plan.with_inputs(_pushed(plan.input, below)), above)
         case SharedRows():
             return filtered(plan, terms)
     return filtered(plan.with_inputs(*(_pushed(i, ()) for i in plan.inputs)), terms)
+
+
+def _keys(plan: Over) -> set[int]:
+    return {k.index for k in plan.partition if isinstance(k, ColumnRef)}
 
 
 def _below_group_by(plan: GroupBy, terms: tuple[Expr, ...]) -> Plan:

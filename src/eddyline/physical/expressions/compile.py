@@ -27,6 +27,7 @@ from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KE
 from eddyline.physical.expressions.json_values import JSON_KERNELS
 from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, constant_array
 from eddyline.physical.expressions.lazy import LAZY, Node, optimistic
+from eddyline.physical.expressions.list_functions import LIST_KERNELS
 from eddyline.physical.expressions.logic import LOGIC_KERNELS
 from eddyline.physical.expressions.months import MONTH_KERNELS
 from eddyline.physical.expressions.nested import NESTED_KERNELS
@@ -51,6 +52,7 @@ KERNELS: dict[str, Maker] = {
     **JSON_KERNELS,
     **ZONE_KERNELS,
     **DIGEST_KERNELS,
+    **LIST_KERNELS,
 }
 
 

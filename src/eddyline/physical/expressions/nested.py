@@ -34,12 +34,12 @@ def _make_field(call: Call) -> Kernel:
 
     def of_lists(values: pa.Array, _: Datum) -> pa.Array:
         offsets, elements = list_parts(values)
-        return _lists(call.type, offsets, pc.struct_field(elements, [name]), values)
+        return lists_of(call.type, offsets, pc.struct_field(elements, [name]), values)
 
     return of_lists if pt.is_list(call.args[0].type) else of_structures
 
 
-def _lists(
+def lists_of(
     type_: pa.DataType, offsets: Array, elements: pa.Array, like: pa.Array | None = None
 ) -> pa.Array:
     """Lists of elements, NULL where values of ``like`` are."""
@@ -116,7 +116,7 @@ def _make_entries(number: int) -> Maker:
     def make(call: Call) -> Kernel:
         def kernel(maps: pa.Array) -> pa.Array:
             offsets, entries = list_parts(maps)
-            return _lists(call.type, offsets, entries.field(number), maps)
+            return lists_of(call.type, offsets, entries.field(number), maps)
 
         return kernel
 
@@ -132,7 +132,7 @@ def _array_join(lists: Datum, separator: Datum, null: Datum | None = None) -> pa
         elements = pc.coalesce(elements, instead[0].take(pa.array(row)))
     kept = np.asarray(elements.is_valid())
     shorter = np.concatenate([[0], np.cumsum(kept)])[offsets]
-    texts = _lists(pa.list_(pa.string()), shorter, elements.filter(pa.array(kept)), values)
+    texts = lists_of(pa.list_(pa.string()), shorter, elements.filter(pa.array(kept)), values)
     joined = pc.binary_join(texts, between)
     known = pc.and_(values.is_valid(), between.is_valid())
     for more in instead:
@@ -152,7 +152,7 @@ def _make_array(call: Call) -> Kernel:
         order = np.arange(count * width).reshape(width, count).T.ravel()
         elements = pa.concat_arrays(columns).take(pa.array(order))
         offsets = np.arange(count + 1, dtype=np.int64) * width
-        return _lists(call.type, offsets, elements)
+        return lists_of(call.type, offsets, elements)
 
     return kernel
 

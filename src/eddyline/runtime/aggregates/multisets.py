@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import multisets as kernels
+from eddyline.kernels import treaps
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.heaps import NO_NODE
 from eddyline.runtime.aggregates.base import (
@@ -43,7 +44,7 @@ class _Trees(SlotArrays):
 
     def __init__(self) -> None:
         super().__init__(
-            order=SlotArray(np.int64), links=SlotArray(np.int64, (kernels.LINKS,), fill=NO_NODE)
+            order=SlotArray(np.int64), links=SlotArray(np.int64, (treaps.LINKS,), fill=NO_NODE)
         )
 
 

@@ -31,6 +31,7 @@ from eddyline.algebra.plan import (
     Join,
     MatchRecognize,
     Negation,
+    Over,
     PartialGroupBy,
     Plan,
     Product,
@@ -246,6 +247,10 @@ class _Origins:
                 keys = [_over(c, below) for c in node.partition]
                 self._want(keys)
                 return [*(below if node.all_rows else keys), *(None for _ in node.values)]
+            case Over():
+                below = self._outputs(node.input)
+                self._want([_over(k, below) for k in node.partition])
+                return [*below, *(None for _ in node.functions)]
             case Distinct():
                 below = self._outputs(node.input)
                 self._want(below)

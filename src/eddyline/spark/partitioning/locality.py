@@ -54,6 +54,7 @@ from eddyline.algebra.plan import (
     Join,
     MatchRecognize,
     Negation,
+    Over,
     PartialGroupBy,
     Plan,
     Product,
@@ -140,7 +141,7 @@ def _table_alone(plan: Plan) -> str | None:
             return tables[0] if all(tables) else None
         case Negation() | SemiJoin() | AntiJoin() | AsofJoin():
             return _table_alone(node.left)
-        case Unnest() | Windowed() | FinalRows() | SessionGroups() | MatchRecognize():
+        case Unnest() | Windowed() | FinalRows() | SessionGroups() | MatchRecognize() | Over():
             return _table_alone(node.input)
         case Union():
             return next(filter(None, map(_table_alone, node.parts)), None)
@@ -176,6 +177,8 @@ def _held(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
             return _in_sessions(node, _with_streams(node.input, axis))
         case MatchRecognize():
             return _matched_rows(node, _with_streams(node.input, axis))
+        case Over():
+            return _partitioned(node, _with_streams(node.input, axis))
         case Distinct():
             held, columns = _with_streams(node.input, axis), _columns(node)
             return _by_keys(held, columns, columns, f"DISTINCT of {_list(node)}")
@@ -361,6 +364,16 @@ def _matched_rows(node: MatchRecognize, held: Held) -> Held:
     own = [columns[c.index] for c in node.partition] if node.all_rows else columns
     what = f"PARTITION BY {', '.join(map(str, node.partition))}"
     return _by_keys(held, node.partition, own, what)
+
+
+def _partitioned(node: Over, held: Held) -> Held:
+    """All rows of a partition must be together."""
+    for expr in node.expressions:
+        _require_at_one_coordinate(expr, held)
+    if not node.partition and not isinstance(held, Everywhere):
+        raise NotLocal(f"{node.label} without PARTITION BY is over all rows")
+    what = f"PARTITION BY {', '.join(map(str, node.partition))}"
+    return _by_keys(held, node.partition, _columns(node), what)
 
 
 def _by_keys(held: Held, keys: Sequence[Expr], columns: Sequence[Expr], what: str) -> Held:

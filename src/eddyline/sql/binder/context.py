@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final, Protocol
 
 from sqlglot import exp
 
@@ -70,6 +70,18 @@ class ParameterRow:
     table: TableDef
 
 
+class SubQueryValues(Protocol):
+    """Binds sub-queries as values."""
+
+    def __call__(
+        self, node: exp.Expr, needle: Expr | None, scope: Any, context: Context, /
+    ) -> Expr:
+        """The value of a sub-query for a row of a scope; ``needle``: the x of ``x IN (SELECT)``."""
+
+    def row(self, query: exp.Expr, scope: Any, context: Context, /) -> list[tuple[str, Expr]]:
+        """The names and values of the columns of a sub-query with one row, or none."""
+
+
 @dataclass(frozen=True)
 class Context:
     """The catalog, the script, and the definitions of the enclosing SELECTs.
@@ -80,8 +92,7 @@ class Context:
         window: the window for streams without their own.
         reading: the views and queries being expanded, outermost first.
         far: inside a sub-query, the columns that it cannot read.
-        sub_queries: binds a sub-query in an expression, given its node, the bound x of ``x IN
-            (SELECT ...)``, its scope and the context; None where there can be none.
+        sub_queries: binds sub-queries in expressions; None where there can be none.
         row: the row of FOR EACH ROW OF, if any.
         depth: number of enclosing queries.
         sizes: of the plans and expressions bound so far.
@@ -93,7 +104,7 @@ class Context:
     window: DefaultWindow | None = None
     reading: tuple[str, ...] = ()
     far: OuterColumns | None = None
-    sub_queries: Callable[..., Expr] | None = None
+    sub_queries: SubQueryValues | None = None
     row: ParameterRow | None = None
     depth: int = 0
     sizes: Sizes = field(default_factory=Sizes)

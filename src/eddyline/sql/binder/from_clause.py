@@ -30,6 +30,7 @@ from eddyline.sql.binder.clauses import with_own_window
 from eddyline.sql.binder.context import Context, OpenStream, changes, require_windows
 from eddyline.sql.binder.interval_joins import with_derived_windows
 from eddyline.sql.binder.joins import OuterSide, outer_join
+from eddyline.sql.binder.laterals import is_lateral, with_lateral
 from eddyline.sql.binder.live_tables import check_outer_join, check_tables, is_non_retroactive
 from eddyline.sql.binder.relations import BindQuery, Item, bind_relation
 from eddyline.sql.binder.scalars import Scalars
@@ -42,6 +43,7 @@ from eddyline.sql.unnest_syntax import Unnesting
 _CLAUSES: Final = (
     *("with_", "windows", "expressions", "distinct"),
     *("from_", "joins", "laterals", "where", "group", "having"),
+    *("qualify", "order", "limit"),
 )
 
 
@@ -209,6 +211,9 @@ def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: 
     if isinstance(join.this, Unnesting):
         _join_unnesting(source, join, context)
         return
+    if is_lateral(join.this):
+        _join_lateral(source, join, context)
+        return
     before, left = source.scope, len(source.items)
     _add(source, join.this, context, bind_query)
     side = str(join.args.get("side") or "")
@@ -233,6 +238,27 @@ def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: 
         context.checked(source.parts[0], join)
     else:
         source.conditions += conditions
+
+
+def _join_lateral(source: FromClause, join: exp.Join, context: Context) -> None:
+    on, side = join.args.get("on"), join.args.get("side")
+    is_true = isinstance(on, exp.Boolean) and bool(on.this)
+    plain = not (join.args.get("using") or join.args.get("method"))
+    if not plain or side not in (None, "", "LEFT") or (side and on is not None and not is_true):
+        message = (
+            "write CROSS JOIN LATERAL (SELECT ...) AS x, or LEFT JOIN LATERAL (...) AS x ON TRUE"
+        )
+        raise context.error(join, message, UnsupportedError)
+    name = join.this.alias
+    if name and any(r.name.lower() == name.lower() for r in source.scope.relations):
+        raise context.error(join.this, f"two FROM items are named '{name}'; rename one with AS")
+    check_tables(source.items, source.parts, context)
+    plan, reading = source.plan(context), source.reading(context)
+    wide, fields = with_lateral(join, plan, reading, source.scope, context)
+    source.parts, source.conditions = [context.checked(wide, join)], []
+    source.scope = source.scope.joined_with(name, fields)
+    if on is not None and not is_true:
+        source.conditions.append(Scalars(source.scope, context, clause="ON").condition(on))
 
 
 def _join_asof(

@@ -24,7 +24,6 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.GroupingSets: ("GROUPING SETS here", _SETS),
     exp.Cube: ("CUBE here", _SETS),
     exp.Rollup: ("ROLLUP here", _SETS),
-    exp.Window: ("OVER", "put a window on the stream and use GROUP BY"),
     exp.WithinGroup: ("WITHIN GROUP", "docs/sql-functions.md lists the aggregates"),
     exp.Star: ("* inside an expression", "name the columns"),
     exp.Distinct: (

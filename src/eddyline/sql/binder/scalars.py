@@ -19,6 +19,14 @@ from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.grouping_sets import GroupingCall
 from eddyline.sql.binder.intervals import interval_literal, interval_of, shifted
 from eddyline.sql.binder.literals import constant
+from eddyline.sql.binder.over_calls import (
+    ROW_FUNCTIONS,
+    OverGroup,
+    WindowCall,
+    called_over,
+    frame_of,
+    written_calls,
+)
 from eddyline.sql.binder.refused import refusal_of
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.catalog import Catalog
@@ -365,7 +373,7 @@ class Scalars:
             arguments,
             call.distinct,
             None if where is None else inner.condition(where),
-            tuple(inner._ordering(o) for o in call.order),
+            tuple(inner.ordering(o) for o in call.order),
             call.within,
             call.ignore_nulls,
             self._scope.time,
@@ -376,10 +384,53 @@ class Scalars:
     def _is_aggregate(self, node: exp.Expr) -> bool:
         return is_aggregate(node, self._context.catalog)
 
-    def _ordering(self, node: exp.Expr) -> functions.Ordering:
+    def ordering(self, node: exp.Expr) -> functions.Ordering:
+        """A value of ORDER BY."""
+        return functions.Ordering(self.bind(node.this), *self.direction(node))
+
+    def direction(self, node: exp.Expr) -> tuple[bool, bool]:
+        """Whether a value of ORDER BY is in descending order, and whether NULL is first."""
         self._context.require_only(node, "this", "desc", "nulls_first")
-        descending, nulls_first = bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
-        return functions.Ordering(self.bind(node.this), descending, nulls_first)
+        return bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
+
+    def _over(self, node: exp.Expr) -> Expr:
+        """A call with OVER."""
+        assert isinstance(node, exp.Window)
+        if self._clause is not None:
+            advice = "write QUALIFY, or compute it in a sub-query of FROM"
+            raise self._context.error(node, f"OVER is not allowed in {self._clause}: {advice}")
+        self._context.require_only(node, "this", "partition_by", "order", "spec", "over")
+        if len(written_calls([node])) > 1:
+            raise self._context.error(node, "OVER inside OVER: compute one in a sub-query of FROM")
+        partition = self._all(node.args.get("partition_by") or [])
+        order = node.args.get("order")
+        ordered = () if order is None else tuple(self.ordering(o) for o in order.expressions)
+        called = read_call(node.this)
+        if called.ignore_nulls or called.distinct or called.order:
+            what = "IGNORE NULLS" if called.ignore_nulls else "DISTINCT or ORDER BY"
+            raise self._context.error(node, f"{what} with OVER is not supported", UnsupportedError)
+        name = called.call.name.lower()
+        if self._is_aggregate(called_over(node)) and name not in ROW_FUNCTIONS:
+            if ordered or node.args.get("spec"):
+                raise self._running(name, node)
+            value = self.bind(node.this)
+            return OverGroup(value.type, "over", partition, value)
+        frame = frame_of(node.args.get("spec"))
+        arguments = self._all(called.arguments)
+        return WindowCall(node, name, arguments, partition, ordered, frame, self._context).bound()
+
+    def _running(self, name: str, node: exp.Expr) -> SqlError:
+        return self._context.error(
+            node,
+            f"{name} over an ordered part of a partition is not supported: OVER (PARTITION BY ...) "
+            "is over all its rows, and a stream window with GROUP BY over the latest ones",
+            UnsupportedError,
+        )
+
+    @property
+    def context(self) -> Context:
+        """For errors."""
+        return self._context
 
 
 def is_aggregate(node: exp.Expr, catalog: Catalog) -> bool:
@@ -390,9 +441,10 @@ def is_aggregate(node: exp.Expr, catalog: Catalog) -> bool:
 
 
 def has_aggregate(node: exp.Expr, catalog: Catalog) -> bool:
-    """Whether an expression contains an aggregate outside of its sub-queries."""
-    own = node.walk(prune=lambda n: isinstance(n, exp.Query))
-    return any(is_aggregate(n, catalog) for n in own)
+    """Whether an expression contains an aggregate outside of its sub-queries and without OVER."""
+    own = list(node.walk(prune=lambda n: isinstance(n, exp.Query)))
+    windowed = {id(called_over(n)) for n in own if isinstance(n, exp.Window)}
+    return any(is_aggregate(n, catalog) and id(n) not in windowed for n in own)
 
 
 #: Where expressions can have sub-queries; None: the select list and HAVING.
@@ -421,6 +473,7 @@ _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.Extract: Scalars._extract,
     exp.Anonymous: Scalars._call,
     exp.Filter: Scalars._filtered,
+    exp.Window: Scalars._over,
     exp.WithinGroup: Scalars._clauses_of_aggregate,
     exp.IgnoreNulls: Scalars._clauses_of_aggregate,
     exp.RespectNulls: Scalars._clauses_of_aggregate,

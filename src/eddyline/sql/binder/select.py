@@ -7,11 +7,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from eddyline.algebra.expressions import conjuncts
-from eddyline.algebra.plan import Distinct, Plan, Project, filtered
+from eddyline.algebra.plan import Plan, filtered
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream, require_windows
 from eddyline.sql.binder.event_times import event_time
 from eddyline.sql.binder.existence import split_where, with_existences
+from eddyline.sql.binder.first_rows import FirstRows, SelectedRows
 from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.group_windows import find_group_window
 from eddyline.sql.binder.grouping import GroupRewriter, bind_keys, is_grouped
@@ -35,17 +36,13 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
         context.checked(part, select)
     check_tables(source.items, source.parts, context)
     plan, streams = _chosen(select, source, context, bind_query), source.open_streams
+    chosen = FirstRows(select, context)
     if is_grouped(select, context.catalog):
-        plan, streams = _grouped(select, plan, source, context)
+        rows, streams = _grouped(select, plan, source, chosen, context)
         require_windows(streams, "GROUP BY" if select.args.get("group") else "an aggregate")
     else:
-        plan = _projected(select, plan, source, context)
-    distinct = select.args.get("distinct")
-    if distinct is not None:
-        context.require_only(distinct)
-        require_windows(streams, "DISTINCT")
-        plan = Distinct(plan)
-    return BoundPlan(context.checked(plan, select), streams)
+        rows = _ungrouped(select, plan, source, chosen, context)
+    return BoundPlan(context.checked(chosen.of(rows, streams), select), streams)
 
 
 def _chosen(
@@ -58,15 +55,24 @@ def _chosen(
     return with_existences(source, existences, context, bind_query)
 
 
-def _projected(select: exp.Select, plan: Plan, source: FromClause, context: Context) -> Plan:
-    items = select_items(select, source.scope, context)
-    plan, exprs = source.reading(context).joined(plan, tuple(i.expr for i in items))
-    return Project(plan, exprs, tuple(i.name for i in items))
+def _ungrouped(
+    select: exp.Select, plan: Plan, source: FromClause, chosen: FirstRows, context: Context
+) -> SelectedRows:
+    scope = source.scope
+    items = select_items(select, scope, context)
+    named = aliases(select.expressions)
+    condition = None
+    if chosen.qualify is not None:
+        condition = Scalars(scope, context, aliases=named).condition(chosen.qualify)
+    scalars = Scalars(scope, context, aliases=named, keys=())
+    exprs, names = tuple(i.expr for i in items), tuple(i.name for i in items)
+    places = chosen.bound(scalars, lambda e: e, exprs)
+    return SelectedRows(plan, source.reading(context), exprs, names, condition, *places, scalars)
 
 
 def _grouped(
-    select: exp.Select, plan: Plan, source: FromClause, context: Context
-) -> tuple[Plan, tuple[OpenStream, ...]]:
+    select: exp.Select, plan: Plan, source: FromClause, chosen: FirstRows, context: Context
+) -> tuple[SelectedRows, tuple[OpenStream, ...]]:
     """The groups, and the streams below that have no window."""
     known = aliases(select.expressions)
     projections = [unaliased(e) for e in select.expressions]
@@ -89,9 +95,15 @@ def _grouped(
     if having is not None:
         scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
         condition = groups.over(scalars.condition(having.this), scalars)
+    scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
+    qualify = None
+    if chosen.qualify is not None:
+        qualify = groups.over(scalars.condition(chosen.qualify), scalars)
+    places = chosen.bound(scalars, lambda e: groups.over(e, scalars), exprs)
     plan, reading = groups.plan(plan), Reading(context, streams)
     terms = conjuncts(condition)
     plan = filtered(plan, (t for t in terms if not has_sub_query(t)))
     plan = reading.filtered(plan, [t for t in terms if has_sub_query(t)])
-    plan, exprs = reading.joined(plan, exprs)
-    return Project(plan, exprs, tuple(i.name for i in items)), streams
+    names = tuple(i.name for i in items)
+    rows = SelectedRows(plan, reading, exprs, names, qualify, *places, scalars, grouped=True)
+    return rows, streams

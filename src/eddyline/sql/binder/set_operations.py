@@ -76,7 +76,7 @@ def _plan(name: str, parts: Sequence[Plan]) -> Plan:
             surplus = Negation(left, right, keys)
             return Negation(left, surplus, _all_columns(left, surplus))
         case _:
-            both = join(Distinct(left), Distinct(right), _null_safe(_all_columns(left, right)))
+            both = join(Distinct(left), Distinct(right), null_safe(_all_columns(left, right)))
             return Project(both, tuple(_columns(left)), tuple(f.name for f in left.schema))
 
 
@@ -113,7 +113,7 @@ def _all_columns(left: Plan, right: Plan) -> EqualityKeys:
     return tuple(zip(_columns(left), _columns(right), strict=True))
 
 
-def _null_safe(keys: EqualityKeys) -> EqualityKeys:
+def null_safe(keys: EqualityKeys) -> EqualityKeys:
     """Join keys in which NULL equals NULL: a second key says whether the column is NULL."""
     return tuple((change(a), change(b)) for a, b in keys for change in (_or_zero, _is_null))
 

@@ -16,6 +16,7 @@ from eddyline.algebra.plan import (
     GroupBy,
     Join,
     MatchRecognize,
+    Over,
     Plan,
     Product,
     Project,
@@ -103,6 +104,8 @@ def _columns(plan: Plan, inputs: list[PlanSize], own: list[int]) -> tuple[int, .
         return (*inputs[0].columns, 1, 1)
     if isinstance(plan, SessionGroups):
         return (*own[: len(plan.by)], *(1 for _ in plan.schema[len(plan.by) :]))
+    if isinstance(plan, Over):
+        return (*inputs[0].columns, *(1 for _ in plan.functions))
     if isinstance(plan, MatchRecognize):  # values are kept as they are computed
         return (1,) * len(plan.schema)
     return inputs[0].columns if inputs else (1,) * len(plan.schema)
@@ -122,6 +125,8 @@ def _expressions(plan: Plan) -> Iterator[Expr]:
         yield plan.predicate
     elif isinstance(plan, Unnest):
         yield plan.listed
+    elif isinstance(plan, Over):
+        yield from plan.expressions
 
 
 def _expanded(expr: Expr, columns: list[int], known: dict[int, int]) -> int:

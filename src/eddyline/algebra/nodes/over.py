@@ -1,0 +1,121 @@
+"""The node of OVER: values of rows by their place among the rows of their partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import pyarrow as pa
+
+from eddyline.algebra.expressions import Expr
+from eddyline.algebra.functions.sort_keys import Ordering, sort_key
+from eddyline.algebra.nodes.base import Unary, check_columns
+from eddyline.algebra.patterns import Pattern
+from eddyline.types import Field, Schema
+
+#: Functions whose values are numbers of rows, and those that take the value of a row.
+RANKS: Final = ("row_number", "rank", "dense_rank")
+COUNTS: Final = (*RANKS, "ntile", "rows")
+OF_ROWS: Final = ("lag", "lead", "from", "first_value", "last_value", "nth_value")
+
+
+@dataclass(frozen=True, slots=True)
+class RowFunction:
+    """A value of a row by its place in its partition.
+
+    Attributes:
+        function: of COUNTS, where ``rows`` is the number of rows of the partition; or of OF_ROWS,
+            which take the argument of a row: the one ``offset`` rows before or behind (lag, lead),
+            the first or the last of the partition (first_value, last_value), that of a number,
+            unless it is behind (nth_value), and that so many rows before, or else the first
+            (``from``). ntile has ``offset`` tiles.
+        argument: of OF_ROWS.
+    """
+
+    function: str
+    argument: Expr | None = None
+    offset: int = 0
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of its values: numbers are INT, as in Spark."""
+        if self.argument is not None:
+            return self.argument.type
+        return pa.int64() if self.function == "rows" else pa.int32()
+
+    def __str__(self) -> str:
+        shown = [] if self.argument is None else [str(self.argument)]
+        if self.function == "from":
+            return f"first_value({shown[0]}, of {self.offset} rows before)"
+        shown += [str(self.offset)] if self.offset else []
+        return f"{self.function}({', '.join(shown)})"
+
+
+@dataclass(frozen=True)
+class Over(Unary):
+    """Adds values of each row's place in its partition to the row: a '-' and a '+' where they
+    change. Keeps the rows of the input.
+
+    Attributes:
+        partition: what rows of a partition agree on.
+        order: their order. ties: the order of rows that tie there; of what still ties, arrival.
+        functions, names: the values, and their names.
+        limit: the highest value of the first function, which is a rank, that is shown; 0: all.
+        silent: whether the first function is not read: a row whose rank alone changes stays.
+    """
+
+    partition: tuple[Expr, ...]
+    order: tuple[Ordering, ...]
+    ties: tuple[Ordering, ...]
+    functions: tuple[RowFunction, ...]
+    names: tuple[str, ...]
+    limit: int = 0
+    silent: bool = False
+
+    def __post_init__(self) -> None:
+        assert len(self.names) == len(self.functions), "one name per function"
+        assert not self.limit or self.functions[0].function in RANKS, "the limit is one of a rank"
+        for expr in self.expressions:
+            check_columns(expr, self.input.schema)
+
+    @property
+    def expressions(self) -> Iterator[Expr]:
+        """What it computes of rows of the input."""
+        yield from self.partition
+        yield from (o.value for o in (*self.order, *self.ties))
+        yield from (f.argument for f in self.functions if f.argument is not None)
+
+    @property
+    def key(self) -> Expr:
+        """The sort key of a row in its partition."""
+        return sort_key("ORDER BY", *self.order, *self.ties)
+
+    @property
+    def rank_key(self) -> Expr:
+        """What rows of one rank agree on."""
+        return sort_key("ORDER BY", *self.order)
+
+    @cached_property
+    def schema(self) -> Schema:
+        added = (Field(n, f.type) for n, f in zip(self.names, self.functions, strict=True))
+        return (*self.input.schema, *added)
+
+    @cached_property
+    def pattern(self) -> Pattern:  # values change before their rows expire
+        return Pattern.STR
+
+    @cached_property
+    def takes_back(self) -> bool:
+        return True
+
+    @property
+    def label(self) -> str:
+        words = [f"PARTITION BY {', '.join(map(str, self.partition))}"] if self.partition else []
+        if self.order:
+            words.append(f"ORDER BY {', '.join(map(str, self.order))}")
+        shown = ", ".join(map(str, self.functions[self.silent :]))
+        if self.limit:
+            words.append(f"{self.functions[0].function} <= {self.limit}")
+        return f"{' '.join(words)}: {shown}" if shown else " ".join(words)

@@ -1,0 +1,72 @@
+"""Let OVER show only rows that a condition on their rank lets pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow.types as pt
+
+from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal, columns_of, conjuncts
+from eddyline.algebra.nodes.over import RANKS
+from eddyline.algebra.plan import Filter, Over, Plan, Project, filtered
+
+
+def limit_ranks(plan: Plan) -> Plan:
+    """Turn ``rank <= n`` above OVER into its limit, so that rows behind the first ones cost little.
+
+    ::
+
+        Filter  (row_number() <= 3)                      Over  PARTITION BY k: row_number() <= 3
+          Over  PARTITION BY k: row_number()     ==>       ...
+            ...
+
+    ``rank < n`` and ``rank = 1`` alike. A rank that nothing above reads is not reported.
+    """
+    plan = plan.with_inputs(*map(limit_ranks, plan.inputs))
+    if isinstance(plan, Filter) and isinstance(plan.input, Over) and not plan.input.limit:
+        return _limited(plan, plan.input)
+    if isinstance(plan, Project) and isinstance(plan.input, Over):
+        return _silent(plan, plan.input)
+    return plan
+
+
+def _limited(plan: Filter, over: Over) -> Plan:
+    width = len(over.input.schema)
+    for term in conjuncts(plan.predicate):
+        found = _upper(term)
+        if found is None or found[0] < width:
+            continue
+        place, limit = found[0] - width, found[1]
+        if over.functions[place].function not in RANKS or limit < 1:
+            continue
+        if place:  # the rank is the first function
+            continue
+        rest = [t for t in conjuncts(plan.predicate) if t is not term]
+        return filtered(replace(over, limit=limit), rest)
+    return plan
+
+
+def _upper(term: Expr) -> tuple[int, int] | None:
+    """The column, and the highest value that a term lets pass, of a term that bounds a rank."""
+    if not isinstance(term, Call) or len(term.args) != 2:
+        return None
+    function = term.function
+    left, right = term.args
+    if isinstance(left, Literal):
+        function = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}.get(function, "")
+        left, right = right, left
+    left = left.args[0] if isinstance(left, Call) and left.function == "cast" else left
+    if not isinstance(left, ColumnRef) or not isinstance(right, Literal):
+        return None
+    if right.value is None or not pt.is_integer(right.type):
+        return None
+    if function == "<=" or (function == "=" and right.value == 1):
+        return left.index, right.value
+    return (left.index, right.value - 1) if function == "<" else None
+
+
+def _silent(plan: Project, over: Over) -> Plan:
+    rank = len(over.input.schema)
+    if not over.limit or over.silent or any(rank in columns_of(e) for e in plan.exprs):
+        return plan
+    return plan.with_inputs(replace(over, silent=True))

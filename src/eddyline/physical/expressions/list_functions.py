@@ -1,0 +1,97 @@
+"""Kernels of functions of lists. Elements of all lists of a column are handled at once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from eddyline.algebra.expressions import Call
+from eddyline.kernels.lists import first_in_lists
+from eddyline.physical.expressions.kernel import (
+    Datum,
+    Kernel,
+    Maker,
+    always,
+    argument_constant,
+    as_arrays,
+    null_where_not,
+)
+from eddyline.physical.expressions.nested import lists_of
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.keys import same_values
+from eddyline.runtime.stores.lists import list_parts
+
+
+def _order(offsets: Array, elements: pa.Array, ascending: bool, nulls_first: bool) -> Array:
+    """The elements list by list, each in order; NaN is larger than any number."""
+    row = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    is_nan = pc.is_nan(elements) if pa.types.is_floating(elements.type) else None
+    columns = {"row": pa.array(row), "null": elements.is_null(), "value": elements}
+    keys = [("row", "ascending"), ("null", "descending" if nulls_first else "ascending")]
+    direction = "ascending" if ascending else "descending"
+    if is_nan is not None:
+        columns["nan"] = is_nan.fill_null(False)
+        keys.append(("nan", direction))
+    keys.append(("value", direction))
+    return np.asarray(pc.sort_indices(pa.table(columns), sort_keys=keys)).astype(np.int64)
+
+
+def _make_sort(call: Call) -> Kernel:
+    ascending, nulls_first = (bool(argument_constant(call, i)) for i in (1, 2))
+
+    def kernel(lists: pa.Array, *_: Datum) -> pa.Array:
+        offsets, elements = list_parts(lists)
+        order = _order(offsets, elements, ascending, nulls_first)
+        return lists_of(call.type, offsets, elements.take(pa.array(order)), lists)
+
+    return kernel
+
+
+def _make_extreme(*, largest: bool) -> Maker:
+    def kernel(lists: pa.Array) -> pa.Array:
+        offsets, elements = list_parts(lists)
+        order = _order(offsets, elements, not largest, nulls_first=False)
+        there = np.diff(offsets) > 0
+        places = np.zeros(there.size, np.int64)
+        places[there] = order[offsets[:-1][there]]
+        return elements.take(pa.array(places, mask=~there))
+
+    return always(kernel)
+
+
+def _array_position(lists: Datum, element: Datum) -> pa.Array:
+    values, wanted = as_arrays(lists, element)
+    offsets, elements = list_parts(values)
+    beside = wanted.take(pa.array(np.repeat(np.arange(len(wanted)), np.diff(offsets))))
+    same = same_values([elements], [beside]) & ~np.asarray(elements.is_null())
+    places = first_in_lists(offsets, same)
+    found = pa.array(np.where(places < 0, 0, places - offsets[:-1] + 1))
+    return null_where_not(pc.and_(values.is_valid(), wanted.is_valid()), found)
+
+
+def _make_slice(call: Call) -> Kernel:
+    start, length = argument_constant(call, 1), argument_constant(call, 2)
+
+    def kernel(lists: pa.Array, *_: Datum) -> pa.Array:
+        offsets, elements = list_parts(lists)
+        sizes = np.diff(offsets)
+        first = np.full(sizes.size, start - 1) if start > 0 else sizes + start
+        count = np.clip(np.minimum(length, sizes - first), 0, None)
+        count = np.where(first < 0, 0, count)
+        ends = np.concatenate([[0], np.cumsum(count)])
+        places = np.arange(ends[-1]) + np.repeat(offsets[:-1] + first - ends[:-1], count)
+        return lists_of(call.type, ends, elements.take(pa.array(places)), lists)
+
+    return kernel
+
+
+LIST_KERNELS: Final[dict[str, Maker]] = {
+    "sort_array": _make_sort,
+    "array_max": _make_extreme(largest=True),
+    "array_min": _make_extreme(largest=False),
+    "array_position": always(_array_position),
+    "slice": _make_slice,
+}

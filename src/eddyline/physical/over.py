@@ -1,0 +1,55 @@
+"""OVER in the form that its operator takes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from eddyline.algebra.plan import Over
+from eddyline.kernels import ordered_partitions as kernels
+from eddyline.physical.expressions import compile_expr
+from eddyline.runtime.operators.over import Computed, Partitions
+
+_KINDS: Final = {
+    "row_number": kernels.ROW_NUMBER,
+    "rank": kernels.RANK,
+    "dense_rank": kernels.DENSE_RANK,
+    "ntile": kernels.NTILE,
+    "rows": kernels.ROWS,
+    "lag": kernels.BEFORE,
+    "lead": kernels.BEHIND,
+    "from": kernels.FROM,
+    "first_value": kernels.FIRST,
+    "last_value": kernels.LAST,
+    "nth_value": kernels.NTH,
+}
+
+
+def partitions_of(plan: Over) -> tuple[Partitions, Computed]:
+    """How the operator divides and orders rows, and what it computes of them."""
+    partitions = Partitions(
+        tuple(compile_expr(k) for k in plan.partition),
+        tuple(k.type for k in plan.partition),
+        compile_expr(plan.key),
+        compile_expr(plan.rank_key),
+    )
+    read = dict.fromkeys(f.argument for f in plan.functions if f.argument is not None)
+    numbers = {argument: number for number, argument in enumerate(read)}
+    functions = kernels.Functions(
+        np.array([_KINDS[f.function] for f in plan.functions], np.int64),
+        np.array([numbers.get(f.argument, -1) for f in plan.functions], np.int64),  # type: ignore[arg-type]
+        np.array([f.offset for f in plan.functions], np.int64),
+        plan.limit,
+        plan.silent,
+        _reach(plan, "lag", "from"),
+        _reach(plan, "lead"),
+    )
+    types = tuple(f.type for f in plan.functions)
+    arguments = tuple(compile_expr(a) for a in numbers)
+    return partitions, Computed(functions, types, arguments, tuple(a.type for a in numbers))
+
+
+def _reach(plan: Over, *functions: str) -> int:
+    """How far away rows are of which values are taken."""
+    return max((f.offset for f in plan.functions if f.function in functions), default=0)

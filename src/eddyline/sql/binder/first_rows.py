@@ -1,0 +1,209 @@
+"""The clauses behind the groups of a SELECT: OVER in its expressions, QUALIFY, DISTINCT, and ORDER
+BY with LIMIT, FETCH FIRST or DISTINCT ON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from sqlglot import exp
+
+from eddyline.algebra.expressions import ColumnRef, Expr, walk
+from eddyline.algebra.functions import Ordering
+from eddyline.algebra.plan import Distinct, Plan, Project, filtered
+from eddyline.errors import SqlError, UnsupportedError
+from eddyline.sql.binder.context import Context, OpenStream, require_windows
+from eddyline.sql.binder.over import Placed, first_rows
+from eddyline.sql.binder.over_calls import OverCall, OverGroup, written_calls
+from eddyline.sql.binder.scalars import Scalars
+from eddyline.sql.binder.sub_query_joins import Reading
+from eddyline.sql.numbers import whole_number
+
+_BAG: Final = "the answer of a standing query is a bag of rows: sort it when you read it"
+_MOST: Final = 1 << 31
+
+
+@dataclass(frozen=True)
+class SelectedRows:
+    """The rows of a SELECT before the clauses of this module.
+
+    Attributes:
+        plan: the rows. reading: joins them with sub-queries.
+        exprs, names: the select list over them.
+        condition: of QUALIFY. partition: of DISTINCT ON. order: of ORDER BY.
+        scalars: the binder of expressions over the rows. grouped: whether the rows are groups.
+    """
+
+    plan: Plan
+    reading: Reading
+    exprs: tuple[Expr, ...]
+    names: tuple[str, ...]
+    condition: Expr | None
+    partition: tuple[Expr, ...]
+    order: tuple[Ordering, ...]
+    scalars: Scalars
+    grouped: bool = False
+
+
+class FirstRows:
+    """What a SELECT says of the rows that are chosen by their places.
+
+    Raises:
+        SqlError, UnsupportedError: clauses are missing, or do not go together.
+    """
+
+    def __init__(self, select: exp.Select, context: Context) -> None:
+        self._select, self._context = select, context
+        distinct = select.args.get("distinct")
+        self._distinct = distinct is not None
+        self._on: list[exp.Expr] = []
+        if distinct is not None:
+            context.require_only(distinct, "on")
+            on = distinct.args.get("on")
+            if on is not None:
+                self._on = list(on.expressions) if isinstance(on, exp.Tuple) else [on.unnest()]
+        qualify = select.args.get("qualify")
+        self.qualify: exp.Expr | None = None if qualify is None else qualify.this
+        order = select.args.get("order")
+        self._order: list[exp.Expr] = [] if order is None else list(order.expressions)
+        self._limit, self._with_ties = self._read_limit(select.args.get("limit"))
+        self._check(order)
+
+    def _read_limit(self, node: exp.Expr | None) -> tuple[int, bool]:
+        """The rows of LIMIT or FETCH FIRST, and whether those that tie with the last count too."""
+        if node is None:
+            return 0, False
+        with_ties = False
+        if isinstance(node, exp.Fetch):
+            options = node.args.get("limit_options")
+            if options is not None:
+                self._context.require_only(options, "rows", "with_ties")
+                with_ties = bool(options.args.get("with_ties"))
+            count = node.args.get("count")
+        else:
+            self._context.require_only(node, "this", "expression")
+            count = node.expression
+        if count is None:
+            return 1, with_ties
+        plain = isinstance(count, exp.Literal) and not count.is_string and count.name.isdigit()
+        number = whole_number(count.name, _MOST) if plain else None
+        if not number:
+            raise self._context.error(count, "LIMIT takes a constant whole number from 1 on")
+        return number, with_ties
+
+    def _check(self, order: exp.Expr | None) -> None:
+        context, select = self._context, self._select
+        limit = select.args.get("limit")
+        if limit is not None and order is None:
+            raise context.error(limit, "LIMIT needs ORDER BY: which rows are the first ones?")
+        if self._on and limit is not None:
+            message = "LIMIT beside DISTINCT ON: put one of them into a sub-query of FROM"
+            raise context.error(limit, message, UnsupportedError)
+        if self._on and order is None:
+            raise context.error(select, "DISTINCT ON needs ORDER BY: which row is the first one?")
+        if order is not None and limit is None and not self._on:
+            raise context.error(
+                order, f"ORDER BY without LIMIT is not supported: {_BAG}", UnsupportedError
+            )
+        if self.qualify is not None:
+            listed = [*select.expressions, self.qualify]
+            if not written_calls(listed):
+                raise context.error(self.qualify, "QUALIFY needs a value with OVER: write WHERE")
+
+    def bound(
+        self, scalars: Scalars, over: Callable[[Expr], Expr], listed: Sequence[Expr]
+    ) -> tuple[tuple[Expr, ...], tuple[Ordering, ...]]:
+        """The expressions of DISTINCT ON, and of ORDER BY.
+
+        Args:
+            scalars: binds them. over: what to make of each.
+            listed: the select list, which numbers stand for.
+        """
+
+        def bind(node: exp.Expr) -> Expr:
+            if isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit():
+                return self._listed(node, listed)
+            return over(scalars.bind(node))
+
+        order = []
+        for node in self._order:
+            descending, nulls_first = scalars.direction(node)
+            order.append(Ordering(bind(node.this), descending, nulls_first))
+        return tuple(map(bind, self._on)), tuple(order)
+
+    def _listed(self, node: exp.Expr, listed: Sequence[Expr]) -> Expr:
+        place = whole_number(node.name, len(listed) + 1)
+        if not place:
+            message = f"the select list has columns 1 to {len(listed)}"
+            raise self._context.error(node, f"ORDER BY {node.name}: {message}")
+        return listed[place - 1]
+
+    def of(self, rows: SelectedRows, streams: Iterable[OpenStream]) -> Plan:
+        """The rows of the SELECT.
+
+        Args:
+            streams: those that have no window.
+        """
+        conditions = [] if rows.condition is None else [rows.condition]
+        exprs = [*rows.exprs, *conditions, *rows.partition, *(o.value for o in rows.order)]
+        self._require_windows(exprs, rows, streams)
+        plan, read = rows.reading.joined(rows.plan, tuple(exprs))
+        placed = Placed(plan)
+        placed.compute(read, rows.scalars)
+        over = [placed.over(e) for e in read]
+        listed, over = over[: len(rows.exprs)], over[len(rows.exprs) :]
+        plan = filtered(placed.plan, over[: len(conditions)])
+        over = over[len(conditions) :]
+        partition, values = tuple(over[: len(rows.partition)]), over[len(rows.partition) :]
+        outputs = list(zip(listed, rows.names, strict=True))
+        order = tuple(replace(o, value=v) for o, v in zip(rows.order, values, strict=True))
+        if partition or (self._limit and not self._distinct):
+            try:
+                return first_rows(
+                    plan,
+                    partition,
+                    order,
+                    self._limit or 1,
+                    with_ties=self._with_ties,
+                    outputs=outputs,
+                )
+            except SqlError as e:
+                raise self._context.placed(e, self._select.args["order"]) from None
+        plan = Project(plan, tuple(e for e, _ in outputs), rows.names)
+        if not self._distinct:
+            return plan
+        return self._limited(Distinct(plan), [e for e, _ in outputs], order)
+
+    def _limited(self, plan: Distinct, outputs: list[Expr], order: tuple[Ordering, ...]) -> Plan:
+        """The first of distinct rows."""
+        if not self._limit:
+            return plan
+        columns = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
+        own = []
+        for written, ordering in zip(self._order, order, strict=True):
+            if ordering.value not in outputs:
+                message = "ORDER BY of SELECT DISTINCT takes columns of the select list"
+                raise self._context.error(written, message)
+            column = columns[outputs.index(ordering.value)]
+            own.append(Ordering(column, ordering.descending, ordering.nulls_first))
+        named = [(c, c.name) for c in columns]
+        ties = self._with_ties
+        return first_rows(plan, (), tuple(own), self._limit, with_ties=ties, outputs=named)
+
+    def _require_windows(
+        self, exprs: list[Expr], rows: SelectedRows, streams: Iterable[OpenStream]
+    ) -> None:
+        calls = [e for expr in exprs for e in walk(expr) if isinstance(e, (OverCall, OverGroup))]
+        if self._distinct:
+            require_windows(streams, "DISTINCT")
+        if self._limit:
+            require_windows(streams, "ORDER BY with LIMIT")
+        if not calls:
+            return
+        require_windows(streams, "OVER")
+        if rows.grouped and any(isinstance(c, OverGroup) for c in calls):
+            nodes = [*self._select.expressions, *filter(None, [self.qualify])]
+            message = "an aggregate with OVER beside GROUP BY: group in a sub-query of FROM"
+            raise self._context.error(written_calls(nodes)[0], message, UnsupportedError)

@@ -1,0 +1,127 @@
+"""OVER, QUALIFY, ORDER BY with LIMIT, and DISTINCT ON, as nodes that order rows in partitions.
+
+::
+
+    SELECT k, LAG(v) OVER (PARTITION BY k ORDER BY ts)      Project  k, before(v, 1)
+                                                              Over  PARTITION BY k ORDER BY ts
+    SELECT v - AVG(v) OVER (PARTITION BY k)                 Project  v - AVG(v)
+                                                              Join  k <=> k
+                                                                ...
+                                                                GroupBy  k: AVG(v)
+                                                                  ...
+    ORDER BY v DESC LIMIT 3                                 Over  ORDER BY v DESC: row_number <= 3
+    SELECT DISTINCT ON (k) ... ORDER BY k, ts               Over  PARTITION BY k ORDER BY k, ts:
+                                                                  row_number <= 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from eddyline.algebra.expressions import (
+    ColumnRef,
+    Expr,
+    rewrite,
+    shift_columns,
+    walk,
+)
+from eddyline.algebra.functions import Ordering
+from eddyline.algebra.functions.sort_keys import has_order
+from eddyline.algebra.nodes.over import RowFunction
+from eddyline.algebra.plan import (
+    Filter,
+    Lookup,
+    Over,
+    Plan,
+    Product,
+    Project,
+    StreamScan,
+    Unnest,
+    join,
+)
+from eddyline.sql.binder.grouping import GroupRewriter
+from eddyline.sql.binder.over_calls import OverCall, OverGroup
+from eddyline.sql.binder.scalars import Scalars
+from eddyline.sql.binder.set_operations import null_safe
+
+_NUMBER: Final = RowFunction("row_number")
+
+
+@dataclass
+class Placed:
+    """Rows, with expressions over them whose calls with OVER have become columns."""
+
+    plan: Plan
+    _columns: dict[Expr, Expr] = field(default_factory=dict)
+
+    def compute(self, exprs: Sequence[Expr], scalars: Scalars) -> None:
+        """Let there be columns for all calls with OVER in expressions over the rows."""
+        calls = dict.fromkeys(e for expr in exprs for e in walk(expr) if isinstance(e, OverCall))
+        groups = dict.fromkeys(e for expr in exprs for e in walk(expr) if isinstance(e, OverGroup))
+        rows = self.plan
+        for place in dict.fromkeys(c.place for c in calls):
+            self._order([c for c in calls if c.place == place], rows)
+        for keys in dict.fromkeys(g.arguments for g in groups):
+            self._group([g for g in groups if g.arguments == keys], rows, scalars)
+
+    def over(self, expr: Expr) -> Expr:
+        """The expression over the rows with these columns."""
+        return rewrite(expr, self._columns.get)
+
+    def _order(self, calls: Sequence[OverCall], rows: Plan) -> None:
+        computed = tuple(dict.fromkeys(c.row_function for c in calls))
+        partition, order = calls[0].place
+        width = len(self.plan.schema)
+        names = tuple(map(str, computed))
+        self.plan = Over(self.plan, partition, order, ties_of(rows), computed, names)
+        for call in calls:
+            number = computed.index(call.row_function)
+            self._columns[call] = ColumnRef(call.type, width + number, names[number])
+
+    def _group(self, groups: Sequence[OverGroup], rows: Plan, scalars: Scalars) -> None:
+        """Join rows with the aggregates of their partition."""
+        keys = groups[0].arguments
+        width = len(self.plan.schema)
+        rewriter = GroupRewriter(keys, scalars.context)
+        values = [rewriter.over(g.aggregated, scalars) for g in groups]
+        partitions = rewriter.plan(rows)
+        if keys:
+            on = ((k, ColumnRef(k.type, i, str(k))) for i, k in enumerate(keys))
+            self.plan = join(self.plan, partitions, null_safe(tuple(on)))
+        else:
+            self.plan = Product((self.plan, partitions))
+        for group, value in zip(groups, values, strict=True):
+            self._columns[group] = shift_columns(value, width)
+
+
+def ties_of(rows: Plan) -> tuple[Ordering, ...]:
+    """The order of rows that ORDER BY leaves open: none for the rows of a stream, which are then in
+    the order of arrival; of others that of their columns, so that it does not depend on how they
+    came about.
+    """
+    below = rows
+    while isinstance(below, (Filter, Project, Unnest, Lookup, Over)):
+        below = below.inputs[0]
+    if isinstance(below, StreamScan):
+        return ()
+    columns = (ColumnRef(f.type, i, f.name) for i, f in enumerate(rows.schema))
+    return tuple(Ordering(c) for c in columns if has_order(c.type))
+
+
+def first_rows(
+    plan: Plan,
+    partition: tuple[Expr, ...],
+    order: tuple[Ordering, ...],
+    limit: int,
+    *,
+    with_ties: bool,
+    outputs: Sequence[tuple[Expr, str]],
+) -> Plan:
+    """The first rows of each partition, projected."""
+    function = RowFunction("rank") if with_ties else _NUMBER
+    ordered = Over(
+        plan, partition, order, ties_of(plan), (function,), (str(function),), limit, silent=True
+    )
+    return Project(ordered, tuple(e for e, _ in outputs), tuple(n for _, n in outputs))

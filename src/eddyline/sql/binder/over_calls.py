@@ -1,0 +1,262 @@
+"""Calls with OVER inside expressions, until a node computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.types as pt
+from sqlglot import exp
+
+from eddyline.algebra import functions
+from eddyline.algebra.expressions import Call, Expr, Literal
+from eddyline.algebra.functions import Ordering
+from eddyline.algebra.nodes.over import RowFunction
+from eddyline.errors import UnsupportedError, did_you_mean
+from eddyline.sql.binder.aggregate_calls import read_call
+from eddyline.sql.binder.context import Context
+
+#: What an ORDER BY without a frame has.
+_RUNNING: Final = ("RANGE", "UNBOUNDED PRECEDING", "CURRENT ROW")
+_WHOLE: Final = ("UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING")
+_SHORT: Final = {"first": "first_value", "any_value": "first_value", "last": "last_value"}
+_RANKS: Final = ("row_number", "rank", "dense_rank", "ntile", "percent_rank")
+_OF_ROWS: Final = ("lag", "lead", "first_value", "last_value", "nth_value")
+#: The functions of a row's place; some are aggregates elsewhere.
+ROW_FUNCTIONS: Final = frozenset((*_RANKS, *_OF_ROWS, *_SHORT))
+
+
+@dataclass(frozen=True, slots=True)
+class OverCall(Call):
+    """A value of a row's place in its partition. Its arguments are that of the function, if it has
+    one, the partition, and the values of the order.
+
+    Attributes:
+        computed: the function, without its argument.
+        keys: the number of keys of the partition.
+        descending, nulls_first: of each value of the order.
+    """
+
+    computed: RowFunction
+    keys: int
+    descending: tuple[bool, ...]
+    nulls_first: tuple[bool, ...]
+
+    @property
+    def row_function(self) -> RowFunction:
+        """The function with its argument."""
+        argument = self.arguments[0] if self._width else None
+        return replace(self.computed, argument=argument)
+
+    @property
+    def _width(self) -> int:
+        return len(self.arguments) - self.keys - len(self.descending)
+
+    @property
+    def partition(self) -> tuple[Expr, ...]:
+        """What rows of the partition agree on."""
+        return self.arguments[self._width :][: self.keys]
+
+    @property
+    def order(self) -> tuple[Ordering, ...]:
+        """The order of rows in the partition."""
+        values = self.arguments[self._width + self.keys :]
+        flags = zip(values, self.descending, self.nulls_first, strict=True)
+        return tuple(Ordering(*f) for f in flags)
+
+    @property
+    def place(self) -> tuple[tuple[Expr, ...], tuple[Ordering, ...]]:
+        """The partition and the order: calls that agree on both are computed together."""
+        return self.partition, self.order
+
+
+@dataclass(frozen=True, slots=True)
+class OverGroup(Call):
+    """An expression over aggregates of all rows of a partition; the arguments are its keys."""
+
+    aggregated: Expr
+
+
+@dataclass(frozen=True)
+class WindowCall:
+    """A call with OVER as written, with its parts bound.
+
+    ``frame``: unit, start and end; None if it is not written.
+    """
+
+    node: exp.Window
+    name: str
+    arguments: tuple[Expr, ...]
+    partition: tuple[Expr, ...]
+    order: tuple[Ordering, ...]
+    frame: tuple[str, str, str] | None
+    context: Context
+
+    def bound(self) -> Expr:
+        """The value of the call.
+
+        Raises:
+            SqlError, UnsupportedError: it has no such value.
+        """
+        name = _SHORT.get(self.name, self.name)
+        if name not in (*_RANKS, *_OF_ROWS):
+            known = did_you_mean(name, [*_RANKS, *_OF_ROWS])
+            message = f"{self.name} is not a function that takes OVER here; {known}"
+            raise self._fail(message)
+        if not self.order and name not in ("first_value", "last_value"):
+            raise self._fail(f"{self.name} needs ORDER BY in OVER (...)")
+        if self.frame is not None and name in (*_RANKS, "lag", "lead"):
+            raise self._fail(f"{self.name} takes no ROWS or RANGE: it is about the whole partition")
+        return _FUNCTIONS[name](self)
+
+    def call(self, function: str, argument: Expr | None = None, offset: int = 0) -> Expr:
+        """The value of a function."""
+        computed = RowFunction(function, argument, offset)
+        first = () if argument is None else (argument,)
+        return OverCall(
+            computed.type,
+            "over",
+            (*first, *self.partition, *(o.value for o in self.order)),
+            replace(computed, argument=None),
+            len(self.partition),
+            tuple(o.descending for o in self.order),
+            tuple(o.nulls_first for o in self.order),
+        )
+
+    def takes(self, least: int, most: int) -> None:
+        """Check the number of arguments."""
+        if not least <= len(self.arguments) <= most:
+            wanted = str(least) if least == most else f"{least} to {most}"
+            plural = "" if wanted == "1" else "s"
+            raise self._fail(f"{self.name} takes {wanted} argument{plural}")
+
+    def number(self, place: int, least: int) -> int:
+        """A constant whole number among the arguments."""
+        given = self.arguments[place]
+        value = given.value if isinstance(given, Literal) and pt.is_integer(given.type) else None
+        if value is None or value < least:
+            raise self._fail(f"{self.name} takes a constant whole number from {least} on")
+        return int(value)
+
+    def refuse_frame(self, advice: str) -> UnsupportedError:
+        """The error for a frame that the function does not take."""
+        frame = " ".join((self.frame or _RUNNING)[:1]) + " BETWEEN "
+        frame += " AND ".join((self.frame or _RUNNING)[1:])
+        return self._fail(f"{self.name} over {frame} is not supported: {advice}", UnsupportedError)
+
+    def _fail(self, message: str, kind: type = UnsupportedError) -> UnsupportedError:
+        error = self.context.error(self.node, message, kind)
+        assert isinstance(error, UnsupportedError)
+        return error
+
+
+def _rank(call: WindowCall) -> Expr:
+    call.takes(0, 0)
+    return call.call(call.name)
+
+
+def _ntile(call: WindowCall) -> Expr:
+    call.takes(1, 1)
+    return call.call("ntile", offset=call.number(0, 1))
+
+
+def _percent_rank(call: WindowCall) -> Expr:
+    """(rank - 1) / (rows - 1), 0 for one row."""
+    call.takes(0, 0)
+    one, zero = (functions.literal(float(n), pa.float64()) for n in (1, 0))
+    rank, rows = (functions.cast(call.call(f), pa.float64()) for f in ("rank", "rows"))
+    less = [functions.resolve("-", (n, one)) for n in (rank, rows)]
+    alone = functions.resolve("<=", (rows, one))
+    return functions.resolve("case", (alone, zero, functions.resolve("/", tuple(less))))
+
+
+def _neighbour(function: str) -> Callable[[WindowCall], Expr]:
+    def bound(call: WindowCall) -> Expr:
+        call.takes(1, 3)
+        offset = call.number(1, 0) if len(call.arguments) > 1 else 1
+        value = call.call(function, call.arguments[0], offset)
+        if len(call.arguments) < 3:
+            return value
+        here = call.call(function, functions.literal(True, pa.bool_()), offset)
+        found = functions.resolve("is_not_null", (here,))
+        return functions.resolve("case", (found, value, call.arguments[2]))
+
+    return bound
+
+
+def _first_value(call: WindowCall) -> Expr:
+    call.takes(1, 1)
+    _, start, _ = call.frame or _RUNNING
+    rows = _preceding(call)
+    if start == _WHOLE[0]:
+        return call.call("first_value", call.arguments[0])
+    if rows is None:
+        raise call.refuse_frame("write ROWS BETWEEN n PRECEDING AND CURRENT ROW, or UNBOUNDED")
+    return call.call("from", call.arguments[0], rows)
+
+
+def _last_value(call: WindowCall) -> Expr:
+    call.takes(1, 1)
+    unit, _, end = call.frame or (_RUNNING if call.order else ("RANGE", *_WHOLE))
+    if end == _WHOLE[1]:
+        return call.call("last_value", call.arguments[0])
+    if unit == "ROWS" and end == "CURRENT ROW":
+        return call.arguments[0]
+    advice = "write ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING for the last row"
+    raise call.refuse_frame(advice)
+
+
+def _nth_value(call: WindowCall) -> Expr:
+    call.takes(2, 2)
+    if call.frame != ("ROWS", "UNBOUNDED PRECEDING", "CURRENT ROW"):
+        raise call.refuse_frame("write ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW")
+    return call.call("nth_value", call.arguments[0], call.number(1, 1))
+
+
+def _preceding(call: WindowCall) -> int | None:
+    """The number of rows of ROWS BETWEEN n PRECEDING AND CURRENT ROW; None of other frames."""
+    unit, start, end = call.frame or _RUNNING
+    count, _, side = start.partition(" ")
+    found = unit == "ROWS" and side == "PRECEDING" and end == "CURRENT ROW" and count.isdigit()
+    return int(count) if found else None
+
+
+_FUNCTIONS: Final[dict[str, Callable[[WindowCall], Expr]]] = {
+    **dict.fromkeys(("row_number", "rank", "dense_rank"), _rank),
+    "ntile": _ntile,
+    "percent_rank": _percent_rank,
+    "lag": _neighbour("lag"),
+    "lead": _neighbour("lead"),
+    "first_value": _first_value,
+    "last_value": _last_value,
+    "nth_value": _nth_value,
+}
+
+
+def frame_of(spec: exp.Expr | None) -> tuple[str, str, str] | None:
+    """The frame as written: its unit, where it begins and where it ends."""
+    if spec is None:
+        return None
+    return (
+        str(spec.args.get("kind") or "").upper(),
+        _bound(spec.args.get("start"), spec.args.get("start_side")),
+        _bound(spec.args.get("end") or "CURRENT ROW", spec.args.get("end_side")),
+    )
+
+
+def _bound(at: exp.Expr | str | None, side: str | None) -> str:
+    text = at if isinstance(at, str) else ("" if at is None else at.sql("spark"))
+    return " ".join(filter(None, (text.upper(), (side or "").upper())))
+
+
+def called_over(node: exp.Window) -> exp.Expr:
+    """The call in front of OVER, without its FILTER."""
+    called = node.this.this if isinstance(node.this, exp.Filter) else node.this
+    return read_call(called).call
+
+
+def written_calls(nodes: Sequence[exp.Expr]) -> list[exp.Window]:
+    """The calls with OVER in some nodes."""
+    return [w for node in nodes for w in node.find_all(exp.Window)]
