@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from eddyline import Engine
 from eddyline.testing.engines import engine_with
-from eddyline.testing.row_patterns import Row, matches
+from eddyline.testing.row_patterns import Row, TooManyWays, matches
 from eddyline.testing.strategies import OPTIONS
 from eddyline.testing.strategies.row_patterns import PatternQuery, pattern_queries
 from window_rows import rows
@@ -87,7 +87,10 @@ def play(random: Random, queries: list[PatternQuery], options: dict[str, Any]) -
     clock[0] += random.choice([0, 500_000, 6_000_000])
     collect(results, engine.advance(clock[0]))
     for query, found in zip(queries, results, strict=True):
-        wanted = expected(query, fed, clock[0])
+        try:
+            wanted = expected(query, fed, clock[0])
+        except TooManyWays:
+            continue
         assert ordered(found) == ordered(wanted), (query.sql, fed)
     return sum(map(len, results))
 

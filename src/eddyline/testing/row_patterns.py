@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 Row: TypeAlias = Mapping[str, Any]
 #: The numbers of the rows that have been matched, with their variables.
@@ -84,18 +84,27 @@ class Undecided(Exception):
     """The search needs a row that has not come."""
 
 
+class TooManyWays(Exception):
+    """Trying every way takes too long: nested quantifiers have exponentially many."""
+
+
+#: Most rows that are looked at from one row.
+_MOST_LOOKS: Final = 50_000
+
+
 @dataclass
 class _Search:
     """The search from one row.
 
     Attributes:
-        decided_us: when all that it has looked at so far was known.
+        decided_us: when all that it has looked at so far was known. looks: how often it has looked.
     """
 
     rows: Sequence[Row]
     pattern: Pattern
     start: int
     decided_us: int
+    looks: int = 0
 
     @property
     def end_us(self) -> int | None:
@@ -105,6 +114,9 @@ class _Search:
 
     def sees(self, number: int) -> bool:
         """Whether there is a row in time."""
+        self.looks += 1
+        if self.looks > _MOST_LOOKS:
+            raise TooManyWays
         end = self.end_us
         ts = int(self.rows[number]["ts"]) if number < len(self.rows) else None
         if ts is not None and (end is None or ts < end):
@@ -180,6 +192,9 @@ def matches(rows: Sequence[Row], pattern: Pattern, until_us: int) -> list[Match]
 
     Args:
         rows: with ``ts`` in us, in their order.
+
+    Raises:
+        TooManyWays: it would take too long.
     """
     found = []
     start, decided = 0, -(1 << 62)
