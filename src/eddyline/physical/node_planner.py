@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import Any, Final, assert_never
+from typing import Final, assert_never
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.expressions import ColumnRef, Expr, Literal
-from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
     AntiJoin,
     AsofJoin,
@@ -58,6 +57,7 @@ from eddyline.physical.match_recognize import matching as compiled_matching
 from eddyline.physical.over import partitions_of
 from eddyline.physical.patterns import base_scan, is_endless, passes_rows, row_ids_of
 from eddyline.physical.session_groups import session_grouping
+from eddyline.physical.store_planner import StorePlanner
 from eddyline.physical.strategy import JoinTreeBuilder, Strategy
 from eddyline.physical.window_groups import window_groups
 from eddyline.runtime.batch import Evaluator
@@ -67,7 +67,6 @@ from eddyline.runtime.join_inputs.table_input import StaticInput, TableInput
 from eddyline.runtime.operators.asof import AsofJoin as AsofOperator
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
-from eddyline.runtime.operators.expire import Expire
 from eddyline.runtime.operators.filter import Filter as FilterOperator
 from eddyline.runtime.operators.group import AggregateColumn, GroupKeys
 from eddyline.runtime.operators.group import GroupBy as GroupByOperator
@@ -89,7 +88,7 @@ from eddyline.runtime.operators.unnest import Unnest as UnnestOperator
 from eddyline.runtime.operators.window_group import WindowGroup
 from eddyline.runtime.operators.windowed import Final as FinalOperator
 from eddyline.runtime.operators.windowed import Windowed as WindowedOperator
-from eddyline.runtime.stores.expiry import ExpiryStore, FifoStore, PartitionedStore
+from eddyline.runtime.stores.expiry import ExpiryStore
 from eddyline.runtime.stores.intermediates import ResultRows
 from eddyline.runtime.stores.stem import EndlessWindow, Stem
 from eddyline.runtime.stores.table import TableStem
@@ -101,8 +100,6 @@ StemOf = Callable[[str], Stem]
 
 #: A key on which all rows agree.
 _CONSTANT_KEY: Final = Literal(pa.bool_(), True)
-#: Partitions of a store whose rows have no known longest lifespan are made for this one.
-_UNKNOWN_LIFESPAN_US: Final = 3_600_000_000
 
 _RULES: Final = {Negation: matching.NEGATION, SemiJoin: matching.SEMI, AntiJoin: matching.ANTI}
 _LOOKUPS: Final[dict[type[Plan], Kind]] = {
@@ -112,13 +109,12 @@ _LOOKUPS: Final[dict[type[Plan], Kind]] = {
 }
 
 
-class NodePlanner:
+class NodePlanner(StorePlanner):
     """Builds operators of plan nodes into a graph; equal sub-plans share one operator."""
 
     def __init__(self, graph: Graph, stem_of: StemOf, strategy: Strategy) -> None:
-        self._graph = graph
+        super().__init__(graph, strategy)
         self._stem_of = stem_of
-        self._strategy = strategy
 
     # -- plan nodes --------------------------------------------------------------------------------
 
@@ -387,42 +383,6 @@ class NodePlanner:
             retract=retract,
             by_instant=by_instant,
         )
-
-    # -- stores ------------------------------------------------------------------------------------
-
-    def _stored(self, plan: Plan) -> Operator:
-        """The operator of a plan, with its rows in a store."""
-        source = self.build(plan, probed=True)
-        return source if row_ids_of(plan).stored else self._spooled(plan, source)
-
-    def _output_stored(self, plan: Plan, source: Operator) -> tuple[Operator, int]:
-        """The source with its rows in a store, and the number of ids of a row there."""
-        ids = row_ids_of(plan)
-        return (source if ids.stored else self._spooled(plan, source)), ids.stored_width
-
-    def _spooled(self, plan: Plan, source: Operator, *, keep: bool = True) -> Operator:
-        width, lazy_us = row_ids_of(plan).width, self._strategy.lazy_us
-        make = partial(Spool, source, plan.schema, width, lazy_us, keep=keep)
-        return self._graph.obtain(("spool", source, keep), make)
-
-    def with_expiries(self, plan: Plan, source: Operator, width: int) -> Operator:
-        """The source, whose rows are stored, with a '-' for every row that expires."""
-        dtypes = [np.int64, np.int64, np.int8, *[np.int64] * width]
-        make = partial(Expire, source, self.timed_expiries(plan, dtypes))
-        return self._graph.obtain(("expiring", source), make)
-
-    def expiries(self, plan: Plan, dtypes: Sequence[Any]) -> ExpiryStore | None:
-        """A store in which an operator's rows of this plan wait for their expiry; None where each
-        leaves by a '-'.
-        """
-        return self.timed_expiries(plan, dtypes)
-
-    def timed_expiries(self, plan: Plan, dtypes: Sequence[Any]) -> ExpiryStore:
-        """A store in which rows of this plan's output wait for their expiry."""
-        if plan.pattern <= Pattern.WKS:
-            return FifoStore(dtypes)
-        lifespan = plan.lifespan_us or _UNKNOWN_LIFESPAN_US
-        return PartitionedStore(dtypes, max(lifespan // self._strategy.partitions, 1))
 
 
 def _remembered_us(left: Plan) -> int:

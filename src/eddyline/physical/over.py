@@ -8,7 +8,7 @@ import numpy as np
 
 from eddyline.algebra.functions.sort_keys import sort_key
 from eddyline.algebra.plan import Over
-from eddyline.kernels import ordered_partitions as kernels
+from eddyline.kernels import ordered_rows as kernels
 from eddyline.physical.expressions import compile_expr
 from eddyline.runtime.operators.over import Computed, Partitions
 

@@ -21,6 +21,7 @@ from eddyline.sql.definitions import (
     type_choices,
 )
 from eddyline.sql.dialect import QUERY_TOKENS, Eddyline
+from eddyline.sql.emit_syntax import EmitParser
 from eddyline.sql.function_syntax import FunctionParser
 from eddyline.sql.idioms import with_advice
 from eddyline.sql.nesting import check_depth, check_nesting
@@ -115,7 +116,7 @@ def _parsed(sql: str) -> list[Statement]:
         raise with_advice(e, sql) from None
 
 
-class StatementParser(FunctionParser):
+class StatementParser(EmitParser, FunctionParser):
     """The statements around the SELECT language."""
 
     def statements(self, sql: str) -> list[Statement]:
@@ -385,36 +386,6 @@ class StatementParser(FunctionParser):
             raise self.fail(f"expected a SELECT, {self.here(at)}", at)
         check_depth(ast, self.source)
         return Select(ast, self.source, span=(at.start, self._prev.end + 1))
-
-    def _emit(self) -> Emit:
-        if not self._match_text_seq("EMIT"):
-            return Emit(stated=False)
-        for mode in ("inserts", "changes", "final"):
-            if self._match_text_seq(mode.upper()):
-                return Emit(cast(Any, mode))
-        if not self._match_text_seq("SNAPSHOT"):
-            word = self._curr.text.upper()
-            raise self.fail(
-                "unknown EMIT mode; "
-                + did_you_mean(word, ("INSERTS", "CHANGES", "FINAL", "SNAPSHOT EVERY 10 SECONDS"))
-            )
-        if not self._match_text_seq("EVERY"):
-            raise self.fail(f"expected EVERY and a duration, {self.here()}")
-        at, every = self._curr, self.duration()
-        if every <= 0:
-            raise self.fail("EVERY must be longer than zero", at)
-        offset = self.duration() if self._match_text_seq("OFFSET") else 0
-        return Emit("snapshot", every, offset_us=offset % every)
-
-    def _sheds(self) -> bool:
-        """Whether ``ON OVERLOAD SHED`` follows."""
-        if not self.at_overload():
-            return False
-        self._advance(2)
-        if not self._match_text_seq("SHED"):
-            word = self._curr.text.upper()
-            raise self.fail(f"unknown ON OVERLOAD action; {did_you_mean(word, ('SHED',))}")
-        return True
 
     def _kind(self, verb: str) -> ObjectKind:
         for kind in _KINDS:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels import ordered_partitions as kernels
+from eddyline.kernels import ordered_rows as kernels
 from eddyline.kernels import treaps
 from eddyline.kernels.merge import merged_order
+from eddyline.kernels.ordered_partitions import run
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like
 from eddyline.runtime.failures import usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
@@ -112,7 +113,7 @@ class Over(Operator):
         coming, slot = self._coming(batch, values)
         events = self._with_due(coming, tick.clock)
         state = self._state()
-        change, found, left = kernels.run(self._computed.functions, events, state)
+        change, found, left = run(self._computed.functions, events, state)
         self._changes += change.size
         ts, seq = events.instants[:, change["event"]]
         entering = change["sign"] > 0

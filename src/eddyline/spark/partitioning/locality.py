@@ -31,9 +31,8 @@ must not be evaluated at several coordinates for the same row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from collections.abc import Mapping, Sequence
+from typing import assert_never
 
 from eddyline.algebra.expressions import (
     Aggregate,
@@ -43,7 +42,6 @@ from eddyline.algebra.expressions import (
     conjuncts,
     shift_columns,
 )
-from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.plan import (
     AntiJoin,
     AsofJoin,
@@ -70,38 +68,23 @@ from eddyline.algebra.plan import (
     sealed,
 )
 from eddyline.algebra.windows import PartitionRows
-from eddyline.spark.partitioning.equalities import Equalities, in_terms_of
+from eddyline.spark.partitioning.equalities import Equalities
+from eddyline.spark.partitioning.held_rows import (
+    Everywhere,
+    Held,
+    Keyed,
+    NotLocal,
+    Once,
+    by_keys,
+    determined,
+    key_text,
+    over,
+    require_at_one_coordinate,
+    require_infallible,
+)
 from eddyline.spark.partitioning.join_regions import Region, equal_pairs, region
 from eddyline.spark.partitioning.layouts import COPIED, ByKey, Coordinate, Spread
 from eddyline.spark.partitioning.names import name_of, names_of, why_apart
-
-
-class NotLocal(Exception):
-    """The reason why cells along an axis cannot compute a query each for itself."""
-
-
-@dataclass(frozen=True)
-class Everywhere:
-    """Every coordinate has all rows."""
-
-
-@dataclass(frozen=True)
-class Once:
-    """Each row is at exactly one coordinate."""
-
-
-@dataclass(frozen=True)
-class Keyed:
-    """Each row is at the coordinate of the hash of its key.
-
-    Attributes:
-        key: for each part of the key, expressions over the node's columns with that value.
-    """
-
-    key: tuple[frozenset[Expr], ...]
-
-
-Held: TypeAlias = Everywhere | Once | Keyed
 
 
 def require_local(plan: Plan, axis: Mapping[str, Coordinate]) -> None:
@@ -181,7 +164,7 @@ def _held(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
             return _partitioned(node, _with_streams(node.input, axis))
         case Distinct():
             held, columns = _with_streams(node.input, axis), _columns(node)
-            return _by_keys(held, columns, columns, f"DISTINCT of {_list(node)}")
+            return by_keys(held, columns, columns, f"DISTINCT of {_list(node)}")
         case SharedRows():
             raise AssertionError("rows of a flow are not part of a query's plan")
     assert_never(node)
@@ -202,7 +185,7 @@ def _scanned(scan: StreamScan, coordinate: Coordinate) -> Held:
     if isinstance(window, PartitionRows):
         columns = _columns(scan)
         known: dict[Expr, Expr] = {columns[c]: columns[c] for c in window.columns}
-        if not isinstance(held, Keyed) or not _determined(held, known):
+        if not isinstance(held, Keyed) or not determined(held, known):
             raise NotLocal(f"{scan.label} counts rows of equal {', '.join(window.names)}")
     return held
 
@@ -217,7 +200,7 @@ def _joined(found: Region, axis: Mapping[str, Coordinate]) -> Held:
     copied = frozenset(i for i, h in enumerate(held) if isinstance(h, Everywhere))
     for expr, reads in found.computed:
         if reads and reads <= copied:
-            _require_infallible(expr)
+            require_infallible(expr)
     once = [i for i, h in enumerate(held) if isinstance(h, Once)]
     keyed = [
         (i, [frozenset(shift_columns(e, found.starts[i]) for e in part) for part in h.key])
@@ -237,7 +220,7 @@ def _joined(found: Region, axis: Mapping[str, Coordinate]) -> Held:
     first, *others = keyed
     for i, key in others:
         if not _agree(first[1], key, equal):
-            raise NotLocal(why_apart(found, first[0], i, _key_text(first[1]), _key_text(key)))
+            raise NotLocal(why_apart(found, first[0], i, key_text(first[1]), key_text(key)))
     places: dict[Expr, Expr] = {}
     for index, expr in enumerate(found.outputs):
         places.setdefault(expr, ColumnRef(expr.type, index, str(expr)))
@@ -245,7 +228,7 @@ def _joined(found: Region, axis: Mapping[str, Coordinate]) -> Held:
         frozenset(same for key in keyed for e in key[1][part] for same in equal.equal_to(e))
         for part in range(len(first[1]))
     ]
-    return _over(everything, places) or Once()
+    return over(everything, places) or Once()
 
 
 def _agree(
@@ -267,15 +250,15 @@ def _matched(node: Negation | SemiJoin | AntiJoin, left: Held, right: Held) -> H
     width = len(node.left.schema)
     residual = None if isinstance(node, Negation) else node.residual
     for a, b in node.keys:
-        _require_at_one_coordinate(a, left)
-        _require_at_one_coordinate(b, right)
+        require_at_one_coordinate(a, left)
+        require_at_one_coordinate(b, right)
     for term in conjuncts(residual):
         on_right = min(columns_of(term), default=0) >= width
-        _require_at_one_coordinate(term, right if on_right else left)
+        require_at_one_coordinate(term, right if on_right else left)
     if isinstance(right, Everywhere):
         if isinstance(node, Negation) and not isinstance(left, Everywhere):
             known = {a: a for a, _ in node.keys}
-            if not isinstance(left, Keyed) or not _determined(left, known):
+            if not isinstance(left, Keyed) or not determined(left, known):
                 raise NotLocal(f"EXCEPT ALL counts rows of equal {node.label}")
         return left
     if not isinstance(left, Keyed) or not isinstance(right, Keyed):
@@ -286,7 +269,7 @@ def _matched(node: Negation | SemiJoin | AntiJoin, left: Held, right: Held) -> H
     if not _agree(left.key, shifted, Equalities(pairs)):
         raise NotLocal(
             f"{_kind(node)} matches rows by other columns than "
-            f"{_key_text(left.key)} = {_key_text(right.key)}"
+            f"{key_text(left.key)} = {key_text(right.key)}"
         )
     return left
 
@@ -294,8 +277,8 @@ def _matched(node: Negation | SemiJoin | AntiJoin, left: Held, right: Held) -> H
 def _as_of(node: AsofJoin, left: Held, right: Held) -> Held:
     """All right rows of a key must be where the left rows with this key are."""
     for a, b in node.keys:
-        _require_at_one_coordinate(a, left)
-        _require_at_one_coordinate(b, right)
+        require_at_one_coordinate(a, left)
+        require_at_one_coordinate(b, right)
     if isinstance(right, Everywhere):
         return left
     width = len(node.left.schema)
@@ -329,7 +312,7 @@ def _in_parts(node: PartialGroupBy, held: Held) -> Held:
 def _require_computed_once(node: GroupBy, held: Held) -> None:
     arguments = [e for a in node.aggregates for e in (a.argument, a.where) if e is not None]
     for expr in (*node.keys, *arguments):
-        _require_at_one_coordinate(expr, held)
+        require_at_one_coordinate(expr, held)
 
 
 def _grouped(node: GroupBy, held: Held) -> Held:
@@ -339,7 +322,7 @@ def _grouped(node: GroupBy, held: Held) -> Held:
         return held
     if not node.keys:
         raise NotLocal(f"{_aggregates(node.aggregates)} without GROUP BY is over all rows")
-    return _by_keys(held, node.keys, _columns(node), f"GROUP BY {', '.join(map(str, node.keys))}")
+    return by_keys(held, node.keys, _columns(node), f"GROUP BY {', '.join(map(str, node.keys))}")
 
 
 def _in_sessions(node: SessionGroups, held: Held) -> Held:
@@ -347,69 +330,33 @@ def _in_sessions(node: SessionGroups, held: Held) -> Held:
     arguments = [e for a in node.aggregates for e in (a.argument, a.where)]
     for expr in (*node.by, node.where, *arguments):
         if expr is not None:
-            _require_at_one_coordinate(expr, held)
+            require_at_one_coordinate(expr, held)
     if not node.partition and not isinstance(held, Everywhere):
         raise NotLocal("SESSION without PARTITION BY is of all rows")
     what = f"SESSION BY {', '.join(map(str, node.partition))}"
-    return _by_keys(held, node.partition, _columns(node), what)
+    return by_keys(held, node.partition, _columns(node), what)
 
 
 def _matched_rows(node: MatchRecognize, held: Held) -> Held:
     """All rows of a partition must be together, and in their order."""
     for expr in filter(None, node.conditions):
-        _require_at_one_coordinate(expr, held)
+        require_at_one_coordinate(expr, held)
     if not node.partition and not isinstance(held, Everywhere):
         raise NotLocal("MATCH_RECOGNIZE without PARTITION BY is over all rows")
     columns = _columns(node)
     own = [columns[c.index] for c in node.partition] if node.all_rows else columns
     what = f"PARTITION BY {', '.join(map(str, node.partition))}"
-    return _by_keys(held, node.partition, own, what)
+    return by_keys(held, node.partition, own, what)
 
 
 def _partitioned(node: Over, held: Held) -> Held:
     """All rows of a partition must be together."""
     for expr in node.expressions:
-        _require_at_one_coordinate(expr, held)
+        require_at_one_coordinate(expr, held)
     if not node.partition and not isinstance(held, Everywhere):
         raise NotLocal(f"{node.label} without PARTITION BY is over all rows")
     what = f"PARTITION BY {', '.join(map(str, node.partition))}"
-    return _by_keys(held, node.partition, _columns(node), what)
-
-
-def _by_keys(held: Held, keys: Sequence[Expr], columns: Sequence[Expr], what: str) -> Held:
-    """Rows with equal ``keys`` become a row with ``columns``, if they are together."""
-    if isinstance(held, Everywhere):
-        return held
-    known = dict(zip(keys, columns, strict=False))
-    if isinstance(held, Once):
-        raise NotLocal(f"{what} needs all rows of a value together")
-    found = _over(held.key, known)
-    if found is None:
-        raise NotLocal(f"{what} does not contain {_key_text(held.key)}, by which rows are dealt")
-    return found
-
-
-def _determined(held: Keyed, known: Mapping[Expr, Expr]) -> bool:
-    return _over(held.key, known) is not None
-
-
-def _over(key: Iterable[frozenset[Expr]], known: Mapping[Expr, Expr]) -> Keyed | None:
-    """The key in terms of known expressions; None if they do not determine it."""
-    parts = [frozenset(r for e in part if (r := in_terms_of(e, known)) is not None) for part in key]
-    return Keyed(tuple(parts)) if all(parts) else None
-
-
-def _require_at_one_coordinate(expr: Expr, held: Held) -> None:
-    if isinstance(held, Everywhere):
-        _require_infallible(expr)
-
-
-def _require_infallible(expr: Expr) -> None:
-    if can_fail(expr):
-        raise NotLocal(
-            f"{expr} can fail for a row, and each cell with a copy of the row would report it; "
-            "a try_ function gives NULL instead"
-        )
+    return by_keys(held, node.partition, _columns(node), what)
 
 
 # -- words -----------------------------------------------------------------------------------------
@@ -421,10 +368,6 @@ def _columns(plan: Plan) -> tuple[ColumnRef, ...]:
 
 def _list(plan: Plan) -> str:
     return ", ".join(f.name for f in plan.schema)
-
-
-def _key_text(key: Iterable[frozenset[Expr]]) -> str:
-    return ", ".join(min(map(str, part)) for part in key)
 
 
 def _kind(node: Negation | SemiJoin | AntiJoin) -> str:

@@ -17,6 +17,7 @@ from eddyline.algebra.plan import Plan
 from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.spark.partitioning.axes import Candidate, candidates
+from eddyline.spark.partitioning.held_rows import NotLocal
 from eddyline.spark.partitioning.layouts import (
     COPIED,
     Axis,
@@ -26,7 +27,7 @@ from eddyline.spark.partitioning.layouts import (
     Spread,
     one_cell,
 )
-from eddyline.spark.partitioning.locality import NotLocal, require_local
+from eddyline.spark.partitioning.locality import require_local
 from eddyline.spark.partitioning.planned_query import PlannedQuery
 from eddyline.spark.partitioning.shares import choose_sizes
 

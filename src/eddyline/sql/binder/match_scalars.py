@@ -229,7 +229,7 @@ class MatchScalars(Scalars):
         """An aggregate over the rows of a variable, which its columns name."""
         if self._row_variables is not None:
             raise self._fail(node, f"aggregate {node.name} is not allowed in another call")
-        if self._of == "DEFINE" and not self._is_aggregate(node):
+        if self._of == "DEFINE" and not self.is_aggregate(node):
             raise self._fail(node, "DISTINCT, ORDER BY and WITHIN GROUP are not allowed in DEFINE")
         found: set[int] = set()
         call = self._without_variables(node, found)

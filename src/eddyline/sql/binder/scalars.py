@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from itertools import takewhile
 from typing import Any, Final
@@ -19,19 +19,12 @@ from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.grouping_sets import GroupingCall
 from eddyline.sql.binder.intervals import interval_literal, interval_of, shifted
 from eddyline.sql.binder.literals import constant
-from eddyline.sql.binder.over_calls import (
-    ROW_FUNCTIONS,
-    OverGroup,
-    WindowCall,
-    called_over,
-    frame_of,
-    require_order,
-    written_calls,
-)
+from eddyline.sql.binder.over_binding import bind_over
+from eddyline.sql.binder.over_calls import called_over
+from eddyline.sql.binder.predicates import PREDICATES
 from eddyline.sql.binder.refused import refusal_of
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.catalog import Catalog
-from eddyline.sql.datatypes import arrow_type
 from eddyline.sql.group_window_syntax import group_call
 from eddyline.sql.limits import MAX_EXPRESSION
 from eddyline.types import sql_type
@@ -71,6 +64,7 @@ class Scalars:
         keys: in HAVING, the grouping keys; there aliases precede columns that are not keys.
 
     Attributes:
+        clause: see above.
         origins: for each input column, the first node that names it.
     """
 
@@ -85,7 +79,7 @@ class Scalars:
     ) -> None:
         self._scope = scope
         self._context = context
-        self._clause = clause
+        self.clause = clause
         self._aliases = dict(aliases or {})
         self._keys = keys
         self.origins: dict[int, exp.Expr] = {}
@@ -99,7 +93,7 @@ class Scalars:
         """
         handler = Scalars._binary if type(node) in _BINARY else _HANDLERS.get(type(node))
         if handler is None:
-            raise self._refusal(node)
+            raise self.refusal(node)
         try:
             expr = handler(self, node)
         except SqlError as e:
@@ -118,11 +112,13 @@ class Scalars:
             raise self._context.error(node, f"expected a condition, got {sql_type(expr.type)}")
         return expr
 
-    def _refusal(self, node: exp.Expr) -> SqlError:
+    def refusal(self, node: exp.Expr) -> SqlError:
+        """The error for syntax that is not supported."""
         what, instead = refusal_of(node)
         return self._context.error(node, f"{what} is not supported: {instead}", UnsupportedError)
 
-    def _all(self, nodes: list[exp.Expr]) -> tuple[Expr, ...]:
+    def bind_all(self, nodes: Sequence[exp.Expr]) -> tuple[Expr, ...]:
+        """Several typed expressions."""
         return tuple(self.bind(n) for n in nodes)
 
     # -- leaves ------------------------------------------------------------------------------
@@ -130,7 +126,7 @@ class Scalars:
     def _column(self, node: exp.Expr) -> Expr:
         assert isinstance(node, exp.Column)
         if isinstance(node.this, exp.Star):
-            raise self._refusal(node.this)
+            raise self.refusal(node.this)
         head, fields = self._scope.without_fields(node, self._context, self._aliases)
         return reduce(functions.nested.field, fields, self._named(head))
 
@@ -156,7 +152,7 @@ class Scalars:
     def _field(self, node: exp.Expr) -> Expr:
         value = self.bind(node.this)
         if not isinstance(node.expression, exp.Identifier):
-            raise self._refusal(node)
+            raise self.refusal(node)
         return functions.nested.field(value, node.expression.name)
 
     def _element(self, node: exp.Expr) -> Expr:
@@ -165,9 +161,9 @@ class Scalars:
         matched = node.this.unnest()
         if isinstance(matched, exp.Anonymous) and matched.name.lower() == "regexp_match":
             return functions.resolve(
-                "regexp_match", self._all([*matched.expressions, *node.expressions])
+                "regexp_match", self.bind_all([*matched.expressions, *node.expressions])
             )
-        return functions.resolve("element", self._all([node.this, *node.expressions]))
+        return functions.resolve("element", self.bind_all([node.this, *node.expressions]))
 
     def _json(self, node: exp.Expr) -> Expr:
         sign = "->>" if isinstance(node, exp.JSONExtractScalar) else "->"
@@ -175,7 +171,7 @@ class Scalars:
         if not isinstance(key, (exp.Literal, exp.Neg)):
             message = f"{sign} takes a constant name or position; put a longer expression behind"
             raise self._context.error(key, f"{message} ({node.this.sql('spark')} {sign} 'name')")
-        return functions.resolve(sign, self._all([node.this, key]))
+        return functions.resolve(sign, self.bind_all([node.this, key]))
 
     # -- operators -----------------------------------------------------------------------------
 
@@ -222,52 +218,23 @@ class Scalars:
     def _escape(self, node: exp.Expr) -> Expr:
         """LIKE ... ESCAPE: LIKE with a third operand."""
         if not isinstance(node.this, (exp.Like, exp.ILike)):
-            raise self._refusal(node)
+            raise self.refusal(node)
         like = node.this
-        return self._applied(like, *self._all([like.this, like.expression, node.expression]))
-
-    def _not(self, node: exp.Expr) -> Expr:
-        test = node.this
-        if isinstance(test, exp.Is):
-            return self._is_test(test, "is_not_")
-        return functions.resolve("not", (self.bind(test),))
-
-    def _is(self, node: exp.Expr) -> Expr:
-        return self._is_test(node, "is_")
-
-    def _is_test(self, node: exp.Expr, prefix: str) -> Expr:
-        self._context.require_only(node, "this", "expression")
-        tested = node.expression
-        if not isinstance(tested, (exp.Null, exp.Boolean)):
-            raise self._refusal(node)
-        name = "null" if isinstance(tested, exp.Null) else str(bool(tested.this)).lower()
-        return functions.resolve(prefix + name, (self.bind(node.this),))
-
-    def _not_same(self, node: exp.Expr) -> Expr:
-        same = functions.resolve("<=>", self._all([node.this, node.expression]))
-        return functions.resolve("not", (same,))
-
-    def _negative(self, node: exp.Expr) -> Expr:
-        return functions.resolve("negative", (self.bind(node.this),))
+        return self._applied(like, *self.bind_all([like.this, like.expression, node.expression]))
 
     def _paren(self, node: exp.Expr) -> Expr:
         return self.bind(node.this)
-
-    def _between(self, node: exp.Expr) -> Expr:
-        self._context.require_only(node, "this", "low", "high")
-        parts = [node.this, node.args["low"], node.args["high"]]
-        return functions.resolve("between", self._all(parts))
 
     def _in(self, node: exp.Expr) -> Expr:
         if node.args.get("query"):
             return self._sub_query(node)
         self._context.require_only(node, "this", "expressions")
-        return functions.resolve("in", self._all([node.this, *node.expressions]))
+        return functions.resolve("in", self.bind_all([node.this, *node.expressions]))
 
     def _sub_query(self, node: exp.Expr) -> Expr:
         binder = self._context.sub_queries
-        if binder is None or self._clause not in _WITH_SUB_QUERIES:
-            where = self._clause or "this expression"
+        if binder is None or self.clause not in _WITH_SUB_QUERIES:
+            where = self.clause or "this expression"
             message = f"a sub-query in {where} is not supported: compute it in a query in FROM"
             raise self._context.error(node, message, UnsupportedError)
         needle = self.bind(node.this) if isinstance(node, exp.In) else None
@@ -275,32 +242,6 @@ class Scalars:
         for index in columns_of(value):
             self.origins.setdefault(index, node)
         return value
-
-    def _case(self, node: exp.Expr) -> Expr:
-        self._context.require_only(node, "this", "ifs", "default")
-        operand = self.bind(node.this) if node.this is not None else None
-        args: list[Expr] = []
-        for branch in node.args["ifs"]:
-            args += [self._case_condition(operand, branch.this), self.bind(branch.args["true"])]
-        default = node.args.get("default")
-        if default is not None:
-            args.append(self.bind(default))
-        return functions.resolve("case", tuple(args))
-
-    def _case_condition(self, operand: Expr | None, tested: exp.Expr) -> Expr:
-        if operand is None:
-            return self.bind(tested)
-        return functions.resolve("=", (operand, self.bind(tested)))
-
-    def _cast(self, node: exp.Expr) -> Expr:
-        self._context.require_only(node, "this", "to", "safe")
-        try:
-            target = arrow_type(node.args["to"])
-        except ValueError as e:
-            raise self._context.error(node, str(e)) from None
-        is_try = isinstance(node, exp.TryCast) and bool(node.args.get("safe"))  # false for ``::``
-        convert = functions.try_cast if is_try else functions.cast
-        return convert(self.bind(node.this), target)
 
     # -- functions -----------------------------------------------------------------------------
 
@@ -312,7 +253,7 @@ class Scalars:
         return functions.calendar.part(name, self.bind(node.expression))
 
     def _call(self, node: exp.Expr) -> Expr:
-        if self._is_aggregate(node):
+        if self.is_aggregate(node):
             return self._aggregate(node, None)
         if node.name.lower() in ("grouping", "grouping_id"):
             return self._grouping(node)
@@ -323,18 +264,18 @@ class Scalars:
         function = functions.find(node.name, own)
         unit = self._unit(node)
         if unit is None:
-            return functions.resolve(node.name, self._all(node.expressions), own)
+            return functions.resolve(node.name, self.bind_all(node.expressions), own)
         if node.name.lower() not in functions.calendar.WITH_UNITS:
             forms = " or ".join(function.forms)
             raise self._context.error(unit, f"{node.name} takes no unit; valid: {forms}")
         named = functions.literal(unit.name, pa.string())
-        return functions.resolve(node.name, (named, *self._all(node.expressions[1:])), own)
+        return functions.resolve(node.name, (named, *self.bind_all(node.expressions[1:])), own)
 
     def _grouping(self, node: exp.Expr) -> Expr:
-        if self._clause is not None:
-            raise self._context.error(node, f"{node.name} is not allowed in {self._clause}")
+        if self.clause is not None:
+            raise self._context.error(node, f"{node.name} is not allowed in {self.clause}")
         type_ = pa.int64() if node.name.lower() == "grouping_id" else pa.int8()
-        return GroupingCall(type_, node.name, self._all(node.expressions), node)
+        return GroupingCall(type_, node.name, self.bind_all(node.expressions), node)
 
     def _unit(self, node: exp.Expr) -> exp.Expr | None:
         """The first of three arguments if it is a unit of time, as in DATEDIFF(day, a, b)."""
@@ -347,7 +288,7 @@ class Scalars:
         inner = node.this
         while isinstance(inner, (exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
             inner = inner.this
-        if not self._is_aggregate(inner):
+        if not self.is_aggregate(inner):
             raise self._context.error(
                 node, f"FILTER is allowed behind aggregates only, not behind {node.this.name}"
             )
@@ -356,19 +297,19 @@ class Scalars:
     def _clauses_of_aggregate(self, node: exp.Expr) -> Expr:
         """WITHIN GROUP, IGNORE NULLS or RESPECT NULLS behind a call."""
         call = read_call(node).call
-        if not self._is_aggregate(call):
+        if not self.is_aggregate(call):
             if isinstance(call, exp.Anonymous):
                 functions.find(call.name, self._context.catalog.functions)  # says what is there
-            raise self._refusal(node)
+            raise self.refusal(node)
         return self._aggregate(node, None)
 
     def _aggregate(self, node: exp.Expr, where: exp.Expr | None) -> Expr:
         call = read_call(node)
         name = call.call.name
-        if self._clause is not None:
-            raise self._context.error(node, f"aggregate {name} is not allowed in {self._clause}")
+        if self.clause is not None:
+            raise self._context.error(node, f"aggregate {name} is not allowed in {self.clause}")
         inner = Scalars(self._scope, self._context, clause="an aggregate")
-        arguments = None if call.is_star else inner._all(call.arguments)
+        arguments = None if call.is_star else inner.bind_all(call.arguments)
         request = functions.Request(
             name,
             arguments,
@@ -382,7 +323,8 @@ class Scalars:
         own = self._context.catalog.aggregate(name)
         return functions.resolve_aggregate(request) if own is None else own.expression(request)
 
-    def _is_aggregate(self, node: exp.Expr) -> bool:
+    def is_aggregate(self, node: exp.Expr) -> bool:
+        """Whether a node calls an aggregate function."""
         return is_aggregate(node, self._context.catalog)
 
     def ordering(self, node: exp.Expr) -> functions.Ordering:
@@ -393,43 +335,6 @@ class Scalars:
         """Whether a value of ORDER BY is in descending order, and whether NULL is first."""
         self._context.require_only(node, "this", "desc", "nulls_first")
         return bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
-
-    def _over(self, node: exp.Expr) -> Expr:
-        """A call with OVER."""
-        assert isinstance(node, exp.Window)
-        if self._clause is not None:
-            advice = "write QUALIFY, or compute it in a sub-query of FROM"
-            raise self._context.error(node, f"OVER is not allowed in {self._clause}: {advice}")
-        self._context.require_only(node, "this", "partition_by", "order", "spec", "over")
-        if len(written_calls([node])) > 1:
-            raise self._context.error(node, "OVER inside OVER: compute one in a sub-query of FROM")
-        partition = self._all(node.args.get("partition_by") or [])
-        order = node.args.get("order")
-        written = [] if order is None else order.expressions
-        ordered = tuple(self.ordering(o) for o in written)
-        for ordering, place in zip(ordered, written, strict=True):
-            require_order(ordering, place, self._context)
-        called = read_call(node.this)
-        if called.ignore_nulls or called.distinct or called.order:
-            what = "IGNORE NULLS" if called.ignore_nulls else "DISTINCT or ORDER BY"
-            raise self._context.error(node, f"{what} with OVER is not supported", UnsupportedError)
-        name = called.call.name.lower()
-        if self._is_aggregate(called_over(node)) and name not in ROW_FUNCTIONS:
-            if ordered or node.args.get("spec"):
-                raise self._running(name, node)
-            value = self.bind(node.this)
-            return OverGroup(value.type, "over", partition, value)
-        frame = frame_of(node.args.get("spec"))
-        arguments = self._all(called.arguments)
-        return WindowCall(node, name, arguments, partition, ordered, frame, self._context).bound()
-
-    def _running(self, name: str, node: exp.Expr) -> SqlError:
-        return self._context.error(
-            node,
-            f"{name} over an ordered part of a partition is not supported: OVER (PARTITION BY ...) "
-            "is over all its rows, and a stream window with GROUP BY over the latest ones",
-            UnsupportedError,
-        )
 
     @property
     def context(self) -> Context:
@@ -457,27 +362,20 @@ _WITH_SUB_QUERIES: Final = (None, "WHERE", "ON")
 _Handler = Callable[[Scalars, Any], Expr]
 
 _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
+    **PREDICATES,
     exp.Column: Scalars._column,
     exp.Literal: lambda _, node: constant(node),
     exp.RawString: lambda _, node: functions.literal(node.name, pa.string()),
     exp.Interval: lambda _, node: interval_literal(node),
     exp.Boolean: lambda _, node: functions.literal(bool(node.this), pa.bool_()),
     exp.Null: lambda _, node: Literal(pa.null(), None),
-    exp.Not: Scalars._not,
-    exp.Is: Scalars._is,
-    exp.NullSafeNEQ: Scalars._not_same,
     exp.Escape: Scalars._escape,
-    exp.Neg: Scalars._negative,
     exp.Paren: Scalars._paren,
-    exp.Between: Scalars._between,
     exp.In: Scalars._in,
-    exp.Case: Scalars._case,
-    exp.Cast: Scalars._cast,
-    exp.TryCast: Scalars._cast,
     exp.Extract: Scalars._extract,
     exp.Anonymous: Scalars._call,
     exp.Filter: Scalars._filtered,
-    exp.Window: Scalars._over,
+    exp.Window: bind_over,
     exp.WithinGroup: Scalars._clauses_of_aggregate,
     exp.IgnoreNulls: Scalars._clauses_of_aggregate,
     exp.RespectNulls: Scalars._clauses_of_aggregate,
@@ -485,7 +383,7 @@ _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.Subquery: Scalars._sub_query,
     exp.Exists: Scalars._sub_query,
     exp.Bracket: Scalars._element,
-    exp.Array: lambda self, node: functions.resolve("array", self._all(node.expressions)),
+    exp.Array: lambda self, node: functions.resolve("array", self.bind_all(node.expressions)),
     exp.JSONExtract: Scalars._json,
     exp.JSONExtractScalar: Scalars._json,
 }

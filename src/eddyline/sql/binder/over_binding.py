@@ -1,0 +1,62 @@
+"""Binds calls with OVER."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from eddyline.algebra.expressions import Expr
+from eddyline.errors import SqlError, UnsupportedError
+from eddyline.sql.binder.aggregate_calls import read_call
+from eddyline.sql.binder.over_calls import (
+    ROW_FUNCTIONS,
+    OverGroup,
+    WindowCall,
+    called_over,
+    frame_of,
+    require_order,
+    written_calls,
+)
+
+if TYPE_CHECKING:
+    from eddyline.sql.binder.scalars import Scalars
+
+
+def bind_over(scalars: Scalars, node: exp.Expr) -> Expr:
+    """A call with OVER."""
+    assert isinstance(node, exp.Window)
+    if scalars.clause is not None:
+        advice = "write QUALIFY, or compute it in a sub-query of FROM"
+        raise scalars.context.error(node, f"OVER is not allowed in {scalars.clause}: {advice}")
+    scalars.context.require_only(node, "this", "partition_by", "order", "spec", "over")
+    if len(written_calls([node])) > 1:
+        raise scalars.context.error(node, "OVER inside OVER: compute one in a sub-query of FROM")
+    partition = scalars.bind_all(node.args.get("partition_by") or [])
+    order = node.args.get("order")
+    written = [] if order is None else order.expressions
+    ordered = tuple(scalars.ordering(o) for o in written)
+    for ordering, place in zip(ordered, written, strict=True):
+        require_order(ordering, place, scalars.context)
+    called = read_call(node.this)
+    name = called.call.name.lower()
+    if scalars.is_aggregate(called_over(node)) and name not in ROW_FUNCTIONS:
+        if ordered or node.args.get("spec"):
+            raise _running(name, node, scalars)
+        value = scalars.bind(node.this)
+        return OverGroup(value.type, "over", partition, value)
+    if called.ignore_nulls or called.distinct or called.order:
+        what = "IGNORE NULLS" if called.ignore_nulls else "DISTINCT or ORDER BY"
+        raise scalars.context.error(node, f"{what} with OVER is not supported", UnsupportedError)
+    frame = frame_of(node.args.get("spec"))
+    arguments = scalars.bind_all(called.arguments)
+    return WindowCall(node, name, arguments, partition, ordered, frame, scalars.context).bound()
+
+
+def _running(name: str, node: exp.Expr, scalars: Scalars) -> SqlError:
+    return scalars.context.error(
+        node,
+        f"{name} over an ordered part of a partition is not supported: OVER (PARTITION BY ...) "
+        "is over all its rows, and a stream window with GROUP BY over the latest ones",
+        UnsupportedError,
+    )

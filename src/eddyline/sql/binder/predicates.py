@@ -1,0 +1,91 @@
+"""Tests, CASE and casts: syntax of which each part is bound by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlglot import exp
+
+from eddyline.algebra import functions
+from eddyline.algebra.expressions import Expr
+from eddyline.sql.datatypes import arrow_type
+
+if TYPE_CHECKING:
+    from eddyline.sql.binder.scalars import Scalars
+
+
+def _not(scalars: Scalars, node: exp.Expr) -> Expr:
+    test = node.this
+    if isinstance(test, exp.Is):
+        return _is_test(scalars, test, "is_not_")
+    return functions.resolve("not", (scalars.bind(test),))
+
+
+def _is(scalars: Scalars, node: exp.Expr) -> Expr:
+    return _is_test(scalars, node, "is_")
+
+
+def _is_test(scalars: Scalars, node: exp.Expr, prefix: str) -> Expr:
+    scalars.context.require_only(node, "this", "expression")
+    tested = node.expression
+    if not isinstance(tested, (exp.Null, exp.Boolean)):
+        raise scalars.refusal(node)
+    name = "null" if isinstance(tested, exp.Null) else str(bool(tested.this)).lower()
+    return functions.resolve(prefix + name, (scalars.bind(node.this),))
+
+
+def _not_same(scalars: Scalars, node: exp.Expr) -> Expr:
+    same = functions.resolve("<=>", scalars.bind_all([node.this, node.expression]))
+    return functions.resolve("not", (same,))
+
+
+def _negative(scalars: Scalars, node: exp.Expr) -> Expr:
+    return functions.resolve("negative", (scalars.bind(node.this),))
+
+
+def _between(scalars: Scalars, node: exp.Expr) -> Expr:
+    scalars.context.require_only(node, "this", "low", "high")
+    parts = [node.this, node.args["low"], node.args["high"]]
+    return functions.resolve("between", scalars.bind_all(parts))
+
+
+def _case(scalars: Scalars, node: exp.Expr) -> Expr:
+    scalars.context.require_only(node, "this", "ifs", "default")
+    operand = scalars.bind(node.this) if node.this is not None else None
+    args: list[Expr] = []
+    for branch in node.args["ifs"]:
+        args += [_case_condition(scalars, operand, branch.this), scalars.bind(branch.args["true"])]
+    default = node.args.get("default")
+    if default is not None:
+        args.append(scalars.bind(default))
+    return functions.resolve("case", tuple(args))
+
+
+def _case_condition(scalars: Scalars, operand: Expr | None, tested: exp.Expr) -> Expr:
+    if operand is None:
+        return scalars.bind(tested)
+    return functions.resolve("=", (operand, scalars.bind(tested)))
+
+
+def _cast(scalars: Scalars, node: exp.Expr) -> Expr:
+    scalars.context.require_only(node, "this", "to", "safe")
+    try:
+        target = arrow_type(node.args["to"])
+    except ValueError as e:
+        raise scalars.context.error(node, str(e)) from None
+    is_try = isinstance(node, exp.TryCast) and bool(node.args.get("safe"))  # false for ``::``
+    convert = functions.try_cast if is_try else functions.cast
+    return convert(scalars.bind(node.this), target)
+
+
+PREDICATES: Final[dict[type[exp.Expr], Callable[[Any, Any], Expr]]] = {
+    exp.Not: _not,
+    exp.Is: _is,
+    exp.NullSafeNEQ: _not_same,
+    exp.Neg: _negative,
+    exp.Between: _between,
+    exp.Case: _case,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+}
