@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from eddyline.algebra.expressions import Expr
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.aggregate_calls import read_call
+from eddyline.sql.binder.expression_binder import ExpressionBinder
 from eddyline.sql.binder.over_calls import (
     ROW_FUNCTIONS,
     OverGroup,
@@ -19,11 +18,8 @@ from eddyline.sql.binder.over_calls import (
     written_calls,
 )
 
-if TYPE_CHECKING:
-    from eddyline.sql.binder.scalars import Scalars
 
-
-def bind_over(scalars: Scalars, node: exp.Expr) -> Expr:
+def bind_over(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     """A call with OVER."""
     assert isinstance(node, exp.Window)
     if scalars.clause is not None:
@@ -53,7 +49,7 @@ def bind_over(scalars: Scalars, node: exp.Expr) -> Expr:
     return WindowCall(node, name, arguments, partition, ordered, frame, scalars.context).bound()
 
 
-def _running(name: str, node: exp.Expr, scalars: Scalars) -> SqlError:
+def _running(name: str, node: exp.Expr, scalars: ExpressionBinder) -> SqlError:
     return scalars.context.error(
         node,
         f"{name} over an ordered part of a partition is not supported: OVER (PARTITION BY ...) "

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sqlglot import exp
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Expr
+from eddyline.sql.binder.expression_binder import ExpressionBinder
 from eddyline.sql.datatypes import arrow_type
 
-if TYPE_CHECKING:
-    from eddyline.sql.binder.scalars import Scalars
 
-
-def _not(scalars: Scalars, node: exp.Expr) -> Expr:
+def _not(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     test = node.this
     if isinstance(test, exp.Is):
         return _is_test(scalars, test, "is_not_")
     return functions.resolve("not", (scalars.bind(test),))
 
 
-def _is(scalars: Scalars, node: exp.Expr) -> Expr:
+def _is(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     return _is_test(scalars, node, "is_")
 
 
-def _is_test(scalars: Scalars, node: exp.Expr, prefix: str) -> Expr:
+def _is_test(scalars: ExpressionBinder, node: exp.Expr, prefix: str) -> Expr:
     scalars.context.require_only(node, "this", "expression")
     tested = node.expression
     if not isinstance(tested, (exp.Null, exp.Boolean)):
@@ -35,22 +33,22 @@ def _is_test(scalars: Scalars, node: exp.Expr, prefix: str) -> Expr:
     return functions.resolve(prefix + name, (scalars.bind(node.this),))
 
 
-def _not_same(scalars: Scalars, node: exp.Expr) -> Expr:
+def _not_same(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     same = functions.resolve("<=>", scalars.bind_all([node.this, node.expression]))
     return functions.resolve("not", (same,))
 
 
-def _negative(scalars: Scalars, node: exp.Expr) -> Expr:
+def _negative(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     return functions.resolve("negative", (scalars.bind(node.this),))
 
 
-def _between(scalars: Scalars, node: exp.Expr) -> Expr:
+def _between(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     scalars.context.require_only(node, "this", "low", "high")
     parts = [node.this, node.args["low"], node.args["high"]]
     return functions.resolve("between", scalars.bind_all(parts))
 
 
-def _case(scalars: Scalars, node: exp.Expr) -> Expr:
+def _case(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     scalars.context.require_only(node, "this", "ifs", "default")
     operand = scalars.bind(node.this) if node.this is not None else None
     args: list[Expr] = []
@@ -62,13 +60,13 @@ def _case(scalars: Scalars, node: exp.Expr) -> Expr:
     return functions.resolve("case", tuple(args))
 
 
-def _case_condition(scalars: Scalars, operand: Expr | None, tested: exp.Expr) -> Expr:
+def _case_condition(scalars: ExpressionBinder, operand: Expr | None, tested: exp.Expr) -> Expr:
     if operand is None:
         return scalars.bind(tested)
     return functions.resolve("=", (operand, scalars.bind(tested)))
 
 
-def _cast(scalars: Scalars, node: exp.Expr) -> Expr:
+def _cast(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     scalars.context.require_only(node, "this", "to", "safe")
     try:
         target = arrow_type(node.args["to"])
