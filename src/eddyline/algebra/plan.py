@@ -47,6 +47,7 @@ from eddyline.algebra.nodes.rows import (
     below_projections,
     filtered,
 )
+from eddyline.algebra.nodes.running_over import RunningOver
 from eddyline.algebra.nodes.scans import OWN_ROW, SharedRows, StreamScan, TableScan, Updates
 from eddyline.algebra.nodes.sessions import SessionGroups, Sessions
 from eddyline.algebra.nodes.windowed import FinalRows, Windowed
@@ -73,6 +74,7 @@ AnyPlan: TypeAlias = (
     | SessionGroups
     | MatchRecognize
     | Over
+    | RunningOver
     | Distinct
 )
 
@@ -105,6 +107,7 @@ __all__ = [
     "Plan",
     "Product",
     "Project",
+    "RunningOver",
     "SemiJoin",
     "SessionGroups",
     "Sessions",

@@ -18,6 +18,7 @@ from eddyline.algebra.plan import (
     Over,
     Plan,
     Project,
+    RunningOver,
     SemiJoin,
     SessionGroups,
     StreamScan,
@@ -85,10 +86,10 @@ def _origins(plan: Plan, found: set[ComparedColumn]) -> list[Origins]:
             keys = [_read([k], below[0]) for k in plan.by]
             found |= frozenset().union(*keys)
             return keys + [frozenset()] * (2 + len(plan.aggregates))
-        case Over():
+        case Over() | RunningOver():
             for key in plan.partition:
                 found |= _read([key], below[0])
-            return below[0] + [frozenset()] * len(plan.functions)
+            return below[0] + [frozenset()] * (len(plan.schema) - len(below[0]))
         case MatchRecognize():
             keys = [below[0][c.index] for c in plan.partition]
             found |= frozenset().union(*keys)

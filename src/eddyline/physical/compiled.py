@@ -9,6 +9,7 @@ from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, shift_colum
 from eddyline.algebra.plan import AntiJoin, Join, SemiJoin, StreamScan
 from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.physical.expressions import compile_expr, compile_predicate
+from eddyline.runtime.aggregates import Aggregate as AggregateState
 from eddyline.runtime.aggregates import Wanted, make_aggregate
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.operators.base import Operator
@@ -73,7 +74,13 @@ def stem_window(scan: StreamScan, stem: Stem, probed: bool) -> StemWindow:
 def aggregate_column(aggregate: Aggregate) -> AggregateColumn:
     """An aggregate with its argument, which is NULL for rows that its FILTER leaves out."""
     argument = aggregate.value
-    type_ = None if argument is None else argument.type
-    wanted = Wanted(type_, aggregate.type, aggregate.distinct, aggregate.parameters)
-    state = make_aggregate(aggregate.function, wanted)
-    return AggregateColumn(state, None if argument is None else compile_expr(argument))
+    return AggregateColumn(
+        aggregate_state(aggregate), None if argument is None else compile_expr(argument)
+    )
+
+
+def aggregate_state(aggregate: Aggregate, *, endless: bool = False) -> AggregateState:
+    """The state of an aggregate; ``endless``: of rows that never leave."""
+    type_ = None if aggregate.value is None else aggregate.value.type
+    wanted = Wanted(type_, aggregate.type, aggregate.distinct, aggregate.parameters, endless)
+    return make_aggregate(aggregate.function, wanted)

@@ -30,6 +30,7 @@ from eddyline.algebra.plan import (
     Plan,
     Product,
     Project,
+    RunningOver,
     SemiJoin,
     SessionGroups,
     SharedRows,
@@ -56,6 +57,7 @@ from eddyline.physical.feedback.tree import FeedbackTree, feeds_back, takes_feed
 from eddyline.physical.match_recognize import matching as compiled_matching
 from eddyline.physical.over import partitions_of
 from eddyline.physical.patterns import base_scan, is_endless, passes_rows, row_ids_of
+from eddyline.physical.running_over import running_form
 from eddyline.physical.session_groups import session_grouping
 from eddyline.physical.store_planner import StorePlanner
 from eddyline.physical.strategy import JoinTreeBuilder, Strategy
@@ -78,6 +80,7 @@ from eddyline.runtime.operators.matching import Matching, MatchInput, MatchKeys
 from eddyline.runtime.operators.over import Over as OverOperator
 from eddyline.runtime.operators.project import Project as ProjectOperator
 from eddyline.runtime.operators.row_conditions import RowConditions
+from eddyline.runtime.operators.running_over import RunningOver as RunningOperator
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.operators.scan import TableScan as TableScanOperator
 from eddyline.runtime.operators.session_group import SessionGroup
@@ -173,6 +176,8 @@ class NodePlanner(StorePlanner):
                 return SessionGroup(self._rows_of_windows(node.input), session_grouping(node))
             case Over():
                 return self._over(node)
+            case RunningOver():
+                return RunningOperator(self._rows_of_windows(node.input), running_form(node))
             case MatchRecognize():
                 source = self._rows_of_windows(node.input)
                 shared = self._graph.obtain(

@@ -24,6 +24,7 @@ from eddyline.algebra.plan import (
     Plan,
     Product,
     Project,
+    RunningOver,
     SemiJoin,
     SessionGroups,
     SharedRows,
@@ -89,6 +90,8 @@ def row_ids_of(plan: Plan) -> RowIds:
             return RowIds(row_ids_of(node.left).stored_width, stored=True)
         case Over():  # and the number of the change that shows the row as it is
             return RowIds(row_ids_of(node.input).stored_width + 1, stored=False)
+        case RunningOver():
+            return RowIds(1, stored=False) if node.waits_us else row_ids_of(node.input).computed
         case AsofJoin():  # its rows are put into a store
             return RowIds(1, stored=True)
         case Union():
@@ -141,6 +144,8 @@ def unbounded_scan(plan: Plan) -> str | None:
         return f"EMIT FINAL {plan.label}"
     if isinstance(plan, MatchRecognize):
         return f"MATCH_RECOGNIZE {plan.label}"
+    if isinstance(plan, RunningOver):
+        return f"OVER {plan.label}"
     if isinstance(plan, (Lookup, AsofJoin)):
         return unbounded_scan(plan.left)
     if not isinstance(plan, (Filter, Project, Unnest, Union)):

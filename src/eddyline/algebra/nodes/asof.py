@@ -7,6 +7,7 @@ from functools import cached_property
 
 from eddyline.algebra.nodes.base import Keyed, Plan
 from eddyline.algebra.nodes.rows import Filter, Project, Unnest
+from eddyline.algebra.nodes.running_over import RunningOver
 from eddyline.algebra.patterns import Pattern
 from eddyline.types import Schema
 
@@ -70,4 +71,6 @@ def lag_us(plan: Plan) -> int:
         plan = plan.input
     if isinstance(plan, AsofJoin):
         return plan.lag_us
+    if isinstance(plan, RunningOver):
+        return lag_us(plan.input) + plan.waits_us
     return max(map(lag_us, plan.inputs), default=0)

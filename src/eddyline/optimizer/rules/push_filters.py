@@ -24,6 +24,7 @@ from eddyline.algebra.plan import (
     Plan,
     Product,
     Project,
+    RunningOver,
     SemiJoin,
     SharedRows,
     Union,
@@ -88,7 +89,7 @@ def _pushed_below(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
             below = tuple(t for t in terms if max(columns_of(t), default=0) < width)
             above = [t for t in terms if t not in below]
             return filtered(plan.with_inputs(_pushed(plan.input, below)), above)
-        case Over():  # terms on the partition leave out whole partitions
+        case Over() | RunningOver():  # terms on the partition leave out whole partitions
             below = tuple(t for t in terms if columns_of(t) and columns_of(t) <= _keys(plan))
             above = [t for t in terms if t not in below]
             return filtered(plan.with_inputs(_pushed(plan.input, below)), above)
@@ -97,7 +98,7 @@ def _pushed_below(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
     return filtered(plan.with_inputs(*(_pushed(i, ()) for i in plan.inputs)), terms)
 
 
-def _keys(plan: Over) -> set[int]:
+def _keys(plan: Over | RunningOver) -> set[int]:
     return {k.index for k in plan.partition if isinstance(k, ColumnRef)}
 
 

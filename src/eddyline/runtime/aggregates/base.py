@@ -71,12 +71,14 @@ class Wanted:
     Attributes:
         argument: the type of the values; None: whole rows. result: the type of the aggregate.
         distinct: whether equal values count once. parameters: constants of the function.
+        endless: whether rows never leave.
     """
 
     argument: pa.DataType | None
     result: pa.DataType
     distinct: bool = False
     parameters: tuple[Any, ...] = ()
+    endless: bool = False
 
 
 Factory: TypeAlias = Callable[[Wanted], Aggregate]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,13 +98,29 @@ class Extreme(SlotArrays):
         self._heap.restore(nested(state, "heap"))
 
 
-@computes("min")
-def _min(of: Wanted) -> Aggregate:
-    assert of.argument is not None
-    return Extreme(of.argument, largest=False)
+class EndlessExtreme(Extreme):
+    """MIN and MAX of rows that never leave: of the values of a group one is kept."""
+
+    def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
+        slots = np.unique(rows.slot)
+        before = self.root[slots]
+        reported = super().run(rows, lanes)
+        kept = self.root[slots]
+        kept = kept[kept >= 0]
+        known = np.concatenate((before[before >= 0], lanes[0][lanes[0] >= 0]))
+        others = np.setdiff1d(known, kept)
+        self._nodes.occurrences[others] = 0
+        self._nodes.touch(others)
+        for links in (self._heap.child, self._heap.sibling, self._heap.previous):
+            links[kept] = NO_NODE
+        return reported
 
 
-@computes("max")
-def _max(of: Wanted) -> Aggregate:
+def _extreme(of: Wanted, *, largest: bool) -> Aggregate:
     assert of.argument is not None
-    return Extreme(of.argument, largest=True)
+    kind = EndlessExtreme if of.endless else Extreme
+    return kind(of.argument, largest=largest)
+
+
+computes("min")(partial(_extreme, largest=False))
+computes("max")(partial(_extreme, largest=True))

@@ -1,55 +1,66 @@
-"""The last rows of each partition: what PREV reads."""
+"""Some rows of each partition, by their place in it: the last ones, and those of given numbers."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels import row_patterns as kernels
+from eddyline.kernels.frames import numbered_rows
+from eddyline.kernels.row_patterns import earlier_rows
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.payload import NONE, Payload, gathered, reference
 from eddyline.runtime.stores.slot_arrays import SlotArray
 
 
-class EarlierRows:
-    """Columns of the last rows of each partition, which are kept for as long as the partition.
+class RowsByPlace(ABC):
+    """Columns of rows by their place in their partition, kept for as long as the partition.
 
     Args:
-        shifted: a column, and how many rows earlier. types: of all columns of rows.
+        read: a column, and the place of a row. types: of all columns of rows.
+        width: how many rows of a partition are kept.
     """
 
-    def __init__(self, shifted: Sequence[tuple[int, int]], types: Sequence[pa.DataType]) -> None:
-        self._shifted = list(shifted)
-        self._columns = sorted({column for column, _ in shifted})
-        self._offsets = sorted({rows for _, rows in shifted})
+    def __init__(
+        self, read: Sequence[tuple[int, int]], types: Sequence[pa.DataType], width: int
+    ) -> None:
+        self._read = list(read)
+        self._columns = sorted({column for column, _ in read})
+        self._places = sorted({place for _, place in read})
         self._payload = Payload([types[c] for c in self._columns])
-        self._last = SlotArray(np.int64, (self._offsets[-1],), [NONE] * self._offsets[-1])
+        self._rows = SlotArray(np.int64, (width,), [NONE] * width)
 
     def __len__(self) -> int:
         """How many rows are kept."""
         return len(self._payload)
 
+    @abstractmethod
+    def _found(self, partition: Array, places: Array) -> Array:
+        """int64[k, n]: for each of k places a row: its place in the chunk, or its reference. The
+        rows of a chunk have been put into ``_rows``.
+        """
+
     def columns(
         self, partition: Array, columns: Sequence[pa.Array], partitions: int
     ) -> list[pa.Array]:
-        """The shifted columns of the rows of a chunk, int64[n] partitions, in their order.
+        """A column for each that is read, for the rows of a chunk in their order.
 
         Args:
-            columns: those in ``needs``. partitions: their numbers are below this.
+            partition: int64[n], of the rows. columns: those in ``needs``.
+            partitions: their numbers are below this.
         """
-        self._last.grow(partitions)
-        last = self._last.array
+        self._rows.grow(partitions)
         touched = np.unique(partition)
-        before = last[touched].ravel()
-        found = kernels.earlier_rows(partition, last, np.array(self._offsets, np.int64))
-        by_offset = dict(zip(self._offsets, found, strict=True))
+        before = self._rows.array[touched].ravel()
+        found = self._found(partition, np.array(self._places, np.int64))
+        by_place = dict(zip(self._places, found, strict=True))
         place = {c: i for i, c in enumerate(self._columns)}
         out = [
-            gathered(by_offset[rows], columns[place[c]], self._payload, place[c])
-            for c, rows in self._shifted
+            gathered(by_place[rows], columns[place[c]], self._payload, place[c])
+            for c, rows in self._read
         ]
         self._keep(touched, before, columns)
         return out
@@ -60,20 +71,57 @@ class EarlierRows:
         return self._columns
 
     def _keep(self, touched: Array, before: Array, columns: Sequence[pa.Array]) -> None:
-        now = self._last.array[touched]
+        now = self._rows.array[touched]
         new = now >= 0
         rows = now[new]
         numbers = self._payload.add([c.take(pa.array(rows)) for c in columns], rows.size)
         now[new] = reference(numbers)
-        self._last.array[touched] = now
+        self._rows.array[touched] = now
         gone = np.setdiff1d(before[before < NONE], now[now < NONE])
         self._payload.release(-2 - gone)
 
     def state(self) -> State:
         """Saved as plain arrays and rows."""
-        return {"payload": self._payload.state(), "last": self._last.held()}
+        return {"payload": self._payload.state(), "rows": self._rows.held()}
 
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""
         self._payload.restore(nested(state, "payload"))
-        self._last.restore(array(state, "last"))
+        self._rows.restore(array(state, "rows"))
+
+
+class EarlierRows(RowsByPlace):
+    """What PREV and LAG read: rows that came so many rows before each one.
+
+    Args:
+        shifted: a column, and how many rows earlier. types: of all columns of rows.
+    """
+
+    def __init__(self, shifted: Sequence[tuple[int, int]], types: Sequence[pa.DataType]) -> None:
+        super().__init__(shifted, types, max(rows for _, rows in shifted))
+
+    def _found(self, partition: Array, places: Array) -> Array:
+        return earlier_rows(partition, self._rows.array, places)
+
+
+class NthRows(RowsByPlace):
+    """What FIRST_VALUE and NTH_VALUE read: rows of given numbers, counted from 1.
+
+    Args:
+        read: a column, and the number of a row. types: of all columns of rows.
+    """
+
+    def __init__(self, read: Sequence[tuple[int, int]], types: Sequence[pa.DataType]) -> None:
+        super().__init__(read, types, len({number for _, number in read}))
+        self._count = SlotArray(np.int64)
+
+    def _found(self, partition: Array, places: Array) -> Array:
+        self._count.grow(self._rows.end)
+        return numbered_rows(partition, self._count.array, places, self._rows.array)
+
+    def state(self) -> State:
+        return {**super().state(), "count": self._count.held()}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._count.restore(array(state, "count"))

@@ -36,6 +36,7 @@ from eddyline.algebra.plan import (
     Plan,
     Product,
     Project,
+    RunningOver,
     SemiJoin,
     SessionGroups,
     SharedRows,
@@ -247,10 +248,10 @@ class _Origins:
                 keys = [_over(c, below) for c in node.partition]
                 self._want(keys)
                 return [*(below if node.all_rows else keys), *(None for _ in node.values)]
-            case Over():
+            case Over() | RunningOver():
                 below = self._outputs(node.input)
                 self._want([_over(k, below) for k in node.partition])
-                return [*below, *(None for _ in node.functions)]
+                return [*below, *(None for _ in node.schema[len(below) :])]
             case Distinct():
                 below = self._outputs(node.input)
                 self._want(below)

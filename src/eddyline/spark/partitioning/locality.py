@@ -57,6 +57,7 @@ from eddyline.algebra.plan import (
     Plan,
     Product,
     Project,
+    RunningOver,
     SemiJoin,
     SessionGroups,
     SharedRows,
@@ -126,6 +127,8 @@ def _table_alone(plan: Plan) -> str | None:
             return _table_alone(node.left)
         case Unnest() | Windowed() | FinalRows() | SessionGroups() | MatchRecognize() | Over():
             return _table_alone(node.input)
+        case RunningOver():
+            return _table_alone(node.input)
         case Union():
             return next(filter(None, map(_table_alone, node.parts)), None)
         case PartialGroupBy() | GroupBy() | Distinct():
@@ -160,7 +163,7 @@ def _held(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
             return _in_sessions(node, _with_streams(node.input, axis))
         case MatchRecognize():
             return _matched_rows(node, _with_streams(node.input, axis))
-        case Over():
+        case Over() | RunningOver():
             return _partitioned(node, _with_streams(node.input, axis))
         case Distinct():
             held, columns = _with_streams(node.input, axis), _columns(node)
@@ -349,7 +352,7 @@ def _matched_rows(node: MatchRecognize, held: Held) -> Held:
     return by_keys(held, node.partition, own, what)
 
 
-def _partitioned(node: Over, held: Held) -> Held:
+def _partitioned(node: Over | RunningOver, held: Held) -> Held:
     """All rows of a partition must be together."""
     for expr in node.expressions:
         require_at_one_coordinate(expr, held)

@@ -155,12 +155,17 @@ class Context:
 
 @dataclass(frozen=True)
 class OpenStream:
-    """A stream without a window, and its position; ``matched``: below MATCH_RECOGNIZE."""
+    """A stream without a window, and its position.
+
+    Attributes:
+        made: what has been made of its rows, which stays as it is: "matches", "values with OVER";
+            empty: nothing.
+    """
 
     name: str
     node: exp.Expr
     context: Context
-    matched: bool = False
+    made: str = ""
 
 
 @dataclass(frozen=True)
@@ -176,12 +181,12 @@ class BoundPlan:
         return changes(self.plan)
 
 
-def no_window_on_matches(stream: OpenStream, what: str) -> SqlError:
-    """The error for what cannot read the matches in a stream."""
+def no_window_on_made(stream: OpenStream, what: str) -> SqlError:
+    """The error for what cannot read rows that have been made of those of a stream."""
     return stream.context.error(
         stream.node,
-        f"{what} of matches, which never leave, needs a window on them, as in FROM "
-        "TUMBLE((SELECT ... MATCH_RECOGNIZE (...)), DESCRIPTOR(_ts), INTERVAL 1 HOUR)",
+        f"{what} of {stream.made}, which never leave, needs a window on them, as in FROM "
+        "TUMBLE((SELECT ...), DESCRIPTOR(_ts), INTERVAL 1 HOUR)",
         UnsupportedError,
     )
 
@@ -189,8 +194,8 @@ def no_window_on_matches(stream: OpenStream, what: str) -> SqlError:
 def require_windows(streams: Iterable[OpenStream], what: str) -> None:
     """Raise an error for the first stream without a window below a stateful operator."""
     for stream in streams:
-        if stream.matched:
-            raise no_window_on_matches(stream, what)
+        if stream.made:
+            raise no_window_on_made(stream, what)
         raise stream.context.error(
             stream.node,
             f"{what} needs a window on stream '{stream.name}'; "

@@ -16,7 +16,14 @@ from eddyline.algebra.plan import Distinct, Plan, Project, filtered
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import Context, OpenStream, require_windows
 from eddyline.sql.binder.over import Placed, first_rows
-from eddyline.sql.binder.over_calls import OverCall, OverGroup, require_order, written_calls
+from eddyline.sql.binder.over_calls import (
+    OverFrame,
+    OverGroup,
+    is_over,
+    require_order,
+    written_calls,
+)
+from eddyline.sql.binder.running import why_not_running
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.sub_query_joins import Reading
 from eddyline.sql.numbers import whole_number
@@ -189,13 +196,20 @@ class FirstRows:
     def _require_windows(
         self, exprs: list[Expr], rows: SelectedRows, streams: Iterable[OpenStream]
     ) -> None:
-        calls = [e for expr in exprs for e in walk(expr) if isinstance(e, (OverCall, OverGroup))]
+        calls = [e for expr in exprs for e in walk(expr) if is_over(e)]
         if self._distinct:
             require_windows(streams, "DISTINCT")
         if self._limit:
             require_windows(streams, "ORDER BY with LIMIT")
         if not calls:
             return
+        reason = why_not_running(calls, rows.plan, self._context)
+        if reason is None:
+            return
+        frame = next((c for c in calls if isinstance(c, OverFrame)), None)
+        if frame is not None:
+            message = f"an aggregate over a part of a partition is not supported here: {reason}"
+            raise self._context.error(frame.node, message, UnsupportedError)
         require_windows(streams, "OVER")
         if rows.grouped and any(isinstance(c, OverGroup) for c in calls):
             nodes = [*self._select.expressions, *filter(None, [self.qualify])]

@@ -21,7 +21,7 @@ import pyarrow as pa
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal, conjuncts
 from eddyline.algebra.plan import Plan
 from eddyline.errors import SqlError
-from eddyline.sql.binder.context import BoundPlan, Context, no_window_on_matches
+from eddyline.sql.binder.context import BoundPlan, Context, no_window_on_made
 from eddyline.sql.binder.relations import Item
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.time_columns import time_column
@@ -231,8 +231,8 @@ def _window_us(member: _Member, members: Sequence[_Member]) -> int:
 
 def _no_bound(member: _Member, other: _Member) -> SqlError:
     stream = member.item.bound.open_streams[0]
-    if stream.matched:
-        return no_window_on_matches(stream, "a join")
+    if stream.made:
+        return no_window_on_made(stream, "a join")
     message = (
         f"a join needs a window on stream '{stream.name}'; write {stream.name} {WINDOW_FORMS}, or "
         "end the SELECT with WINDOW 10 SECONDS"

@@ -97,7 +97,7 @@ class _Binder:
             tuple(map(str, values)),
         )
         plan = self._projected(matches, measures)
-        streams = tuple(replace(s, matched=True) for s in self._input.open_streams)
+        streams = tuple(replace(s, made="matches") for s in self._input.open_streams)
         return BoundPlan(self._context.checked(plan, node), streams)
 
     # -- names ---------------------------------------------------------------------------------

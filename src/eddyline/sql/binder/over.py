@@ -42,7 +42,8 @@ from eddyline.algebra.plan import (
     join,
 )
 from eddyline.sql.binder.grouping import GroupRewriter
-from eddyline.sql.binder.over_calls import OverCall, OverGroup
+from eddyline.sql.binder.over_calls import OverCall, OverFrame, OverGroup, is_over
+from eddyline.sql.binder.running import RunningCall, RunningRows, why_not_running
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.set_operations import null_safe
 
@@ -58,6 +59,10 @@ class Placed:
 
     def compute(self, exprs: Sequence[Expr], scalars: Scalars) -> None:
         """Let there be columns for all calls with OVER in expressions over the rows."""
+        called = dict.fromkeys(e for expr in exprs for e in walk(expr) if is_over(e))
+        if called and why_not_running([*called], self.plan, scalars.context) is None:
+            self._run([c for c in called if isinstance(c, (OverCall, OverFrame))])
+            return
         calls = dict.fromkeys(e for expr in exprs for e in walk(expr) if isinstance(e, OverCall))
         groups = dict.fromkeys(e for expr in exprs for e in walk(expr) if isinstance(e, OverGroup))
         rows = self.plan
@@ -69,6 +74,13 @@ class Placed:
     def over(self, expr: Expr) -> Expr:
         """The expression over the rows with these columns."""
         return rewrite(expr, self._columns.get)
+
+    def _run(self, calls: Sequence[RunningCall]) -> None:
+        rows = RunningRows(self.plan)
+        for partition in dict.fromkeys(c.partition for c in calls):
+            rows.add([c for c in calls if c.partition == partition])
+        self.plan = rows.plan
+        self._columns |= rows.columns
 
     def _order(self, calls: Sequence[OverCall], rows: Plan) -> None:
         computed = tuple(dict.fromkeys(c.row_function for c in calls))

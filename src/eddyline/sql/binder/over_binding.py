@@ -5,11 +5,14 @@ from __future__ import annotations
 from sqlglot import exp
 
 from eddyline.algebra.expressions import Expr
-from eddyline.errors import SqlError, UnsupportedError
+from eddyline.algebra.functions import Ordering
+from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.aggregate_calls import read_call
 from eddyline.sql.binder.expression_binder import ExpressionBinder
+from eddyline.sql.binder.frames import read_frame
 from eddyline.sql.binder.over_calls import (
     ROW_FUNCTIONS,
+    OverFrame,
     OverGroup,
     WindowCall,
     called_over,
@@ -37,10 +40,10 @@ def bind_over(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     called = read_call(node.this)
     name = called.call.name.lower()
     if scalars.is_aggregate(called_over(node)) and name not in ROW_FUNCTIONS:
-        if ordered or node.args.get("spec"):
-            raise _running(name, node, scalars)
         value = scalars.bind(node.this)
-        return OverGroup(value.type, "over", partition, value)
+        if not ordered and node.args.get("spec") is None:
+            return OverGroup(value.type, "over", partition, value)
+        return _of_frame(scalars, node, value, partition, ordered)
     if called.ignore_nulls or called.distinct or called.order:
         what = "IGNORE NULLS" if called.ignore_nulls else "DISTINCT or ORDER BY"
         raise scalars.context.error(node, f"{what} with OVER is not supported", UnsupportedError)
@@ -49,10 +52,19 @@ def bind_over(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     return WindowCall(node, name, arguments, partition, ordered, frame, scalars.context).bound()
 
 
-def _running(name: str, node: exp.Expr, scalars: ExpressionBinder) -> SqlError:
-    return scalars.context.error(
-        node,
-        f"{name} over an ordered part of a partition is not supported: OVER (PARTITION BY ...) "
-        "is over all its rows, and a stream window with GROUP BY over the latest ones",
-        UnsupportedError,
+def _of_frame(
+    scalars: ExpressionBinder,
+    node: exp.Window,
+    value: Expr,
+    partition: tuple[Expr, ...],
+    order: tuple[Ordering, ...],
+) -> OverFrame:
+    """An aggregate over a part of a partition."""
+    if not order:
+        raise scalars.context.error(node, "ROWS and RANGE need ORDER BY in OVER (...)")
+    frame, before = read_frame(node.args.get("spec"), scalars.context)
+    arguments = (*partition, *(o.value for o in order))
+    descending = tuple(o.descending for o in order)
+    return OverFrame(
+        value.type, "over", arguments, value, frame, before, len(partition), descending, node
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions import Ordering
 from eddyline.algebra.functions.sort_keys import has_order
 from eddyline.algebra.nodes.over import RowFunction
+from eddyline.algebra.nodes.running_over import Frame
 from eddyline.errors import UnsupportedError, did_you_mean
 from eddyline.sql.binder.aggregate_calls import read_call
 from eddyline.sql.binder.context import Context
@@ -79,6 +80,36 @@ class OverGroup(Call):
     """An expression over aggregates of all rows of a partition; the arguments are its keys."""
 
     aggregated: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class OverFrame(Call):
+    """An expression over aggregates of the frame of a row. Its arguments are the partition, and the
+    values of the order.
+
+    Attributes:
+        aggregated: the expression. frame, before: as in ``frames.FrameOf``.
+        keys: the number of keys of the partition. descending: of each value of the order.
+        node: where it is written.
+    """
+
+    aggregated: Expr
+    frame: Frame
+    before: int
+    keys: int
+    descending: tuple[bool, ...]
+    node: exp.Window = field(compare=False)
+
+    @property
+    def partition(self) -> tuple[Expr, ...]:
+        """What rows of the partition agree on."""
+        return self.arguments[: self.keys]
+
+    @property
+    def order(self) -> tuple[Ordering, ...]:
+        """The order of rows in the partition."""
+        flags = zip(self.arguments[self.keys :], self.descending, strict=True)
+        return tuple(Ordering(value, descending) for value, descending in flags)
 
 
 @dataclass(frozen=True)
@@ -235,6 +266,11 @@ _FUNCTIONS: Final[dict[str, Callable[[WindowCall], Expr]]] = {
     "last_value": _last_value,
     "nth_value": _nth_value,
 }
+
+
+def is_over(expr: Expr) -> bool:
+    """Whether an expression is a call with OVER."""
+    return isinstance(expr, (OverCall, OverFrame, OverGroup))
 
 
 def require_order(ordering: Ordering, node: exp.Expr, context: Context) -> None:

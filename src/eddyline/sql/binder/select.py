@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from eddyline.algebra.expressions import conjuncts
-from eddyline.algebra.plan import Plan, filtered
+from eddyline.algebra.plan import Plan, RunningOver, filtered
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream, require_windows
 from eddyline.sql.binder.event_times import event_time
@@ -42,7 +42,19 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
         require_windows(streams, "GROUP BY" if select.args.get("group") else "an aggregate")
     else:
         rows = _ungrouped(select, plan, source, chosen, context)
-    return BoundPlan(context.checked(chosen.of(rows, streams), select), streams)
+    bound = context.checked(chosen.of(rows, streams), select)
+    return BoundPlan(bound, _made(bound, rows.plan, streams))
+
+
+def _made(plan: Plan, rows: Plan, streams: tuple[OpenStream, ...]) -> tuple[OpenStream, ...]:
+    """The streams without a window, whose rows have got values with OVER in a plan above."""
+    while plan is not rows:
+        if isinstance(plan, RunningOver):
+            return tuple(replace(s, made="rows with values of OVER") for s in streams)
+        if len(plan.inputs) != 1:
+            break
+        plan = plan.inputs[0]
+    return streams
 
 
 def _chosen(

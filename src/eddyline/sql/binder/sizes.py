@@ -20,6 +20,7 @@ from eddyline.algebra.plan import (
     Plan,
     Product,
     Project,
+    RunningOver,
     SessionGroups,
     Sessions,
     Union,
@@ -104,8 +105,9 @@ def _columns(plan: Plan, inputs: list[PlanSize], own: list[int]) -> tuple[int, .
         return (*inputs[0].columns, 1, 1)
     if isinstance(plan, SessionGroups):
         return (*own[: len(plan.by)], *(1 for _ in plan.schema[len(plan.by) :]))
-    if isinstance(plan, Over):
-        return (*inputs[0].columns, *(1 for _ in plan.functions))
+    if isinstance(plan, (Over, RunningOver)):
+        own_columns = inputs[0].columns
+        return (*own_columns, *(1 for _ in plan.schema[len(own_columns) :]))
     if isinstance(plan, MatchRecognize):  # values are kept as they are computed
         return (1,) * len(plan.schema)
     return inputs[0].columns if inputs else (1,) * len(plan.schema)
@@ -125,7 +127,7 @@ def _expressions(plan: Plan) -> Iterator[Expr]:
         yield plan.predicate
     elif isinstance(plan, Unnest):
         yield plan.listed
-    elif isinstance(plan, Over):
+    elif isinstance(plan, (Over, RunningOver)):
         yield from plan.expressions
 
 

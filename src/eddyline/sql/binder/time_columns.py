@@ -13,6 +13,7 @@ from eddyline.algebra.plan import (
     Plan,
     Product,
     Project,
+    RunningOver,
     SemiJoin,
     Sessions,
     StreamScan,
@@ -41,6 +42,8 @@ def time_column(plan: Plan, context: Context) -> int | None:
             return None if below is None else next(columns, None)
         case Product() | Join():
             return _of_only_stream(plan, context)
+        case RunningOver():
+            return None if plan.waits_us else time_column(plan.input, context)
         case AsofJoin():
             return None if plan.lag_us else time_column(plan.left, context)
         case SemiJoin() | AntiJoin():

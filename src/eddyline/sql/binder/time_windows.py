@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from sqlglot import exp
 
 from eddyline.algebra.catalog import StreamDef
 from eddyline.algebra.expressions import ColumnRef, Expr
 from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS
-from eddyline.algebra.plan import AsofJoin, Plan, Sessions, StreamScan, Windowed
+from eddyline.algebra.plan import (
+    AsofJoin,
+    MatchRecognize,
+    Plan,
+    RunningOver,
+    Sessions,
+    StreamScan,
+    Windowed,
+)
 from eddyline.algebra.reads import streams_read
 from eddyline.algebra.time_windows import TimeWindows
 from eddyline.algebra.windows import Range, Unbounded
@@ -18,6 +27,9 @@ from eddyline.errors import UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream
 from eddyline.sql.binder.time_columns import check_event_time, time_column
 from eddyline.sql.time_window_syntax import FixedWindow, SessionWindow
+
+#: Their rows come once, and no row below is needed for longer.
+_EMITTING: Final = (MatchRecognize, RunningOver)
 
 
 def windowed_stream(
@@ -131,6 +143,8 @@ def _windowed_scans(plan: Plan) -> Iterator[StreamScan]:
     """The scans of streams of which each row of a plan has a row in its window."""
     while isinstance(plan, AsofJoin):
         plan = plan.left
+    if isinstance(plan, _EMITTING):
+        return
     if isinstance(plan, StreamScan):
         yield plan
     for below in plan.inputs:
@@ -140,6 +154,8 @@ def _windowed_scans(plan: Plan) -> Iterator[StreamScan]:
 def _ranged(plan: Plan, us: int) -> Plan:
     if isinstance(plan, AsofJoin):  # the latest row of a key needs no window
         return plan.with_inputs(_ranged(plan.left, us), plan.right)
+    if isinstance(plan, _EMITTING):
+        return plan
     if isinstance(plan, StreamScan) and isinstance(plan.window, Unbounded):
         return plan if plan.window.explicit else replace(plan, window=Range(us))
     return plan.with_inputs(*(_ranged(p, us) for p in plan.inputs))

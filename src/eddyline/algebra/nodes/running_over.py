@@ -1,0 +1,151 @@
+"""The node of OVER on rows that only come: values of each row and those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import pyarrow as pa
+
+from eddyline.algebra.durations import format_duration
+from eddyline.algebra.expressions import Aggregate, Expr
+from eddyline.algebra.nodes.base import Unary, check_columns
+from eddyline.algebra.patterns import Pattern
+from eddyline.types import Field, Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Rows of a partition up to the current one.
+
+    Attributes:
+        unit: whether the frame is of so many rows, or of all rows in a length of time, which
+            include those that come at the time of the current row.
+        preceding: how many rows before the current one, or microseconds; None: all.
+    """
+
+    unit: Literal["rows", "range"]
+    preceding: int | None
+
+    def __str__(self) -> str:
+        start = "UNBOUNDED"
+        if self.preceding is not None:
+            length = self.preceding
+            start = str(length) if self.unit == "rows" else format_duration(length)
+        return f"{self.unit.upper()} {start} PRECEDING"
+
+
+@dataclass(frozen=True, slots=True)
+class FrameAggregate:
+    """An aggregate over the frame of each row."""
+
+    aggregate: Aggregate
+    frame: Frame
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of its values."""
+        return self.aggregate.type
+
+    @property
+    def argument(self) -> Expr | None:
+        """What it is computed of; None: whole rows."""
+        return self.aggregate.value
+
+    def __str__(self) -> str:
+        return f"{self.aggregate} {self.frame}"
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierValue:
+    """The value of the row that came ``rows`` before each one, from 1 on; NULL without one."""
+
+    argument: Expr
+    rows: int
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of its values."""
+        return self.argument.type
+
+    def __str__(self) -> str:
+        return f"lag({self.argument}, {self.rows})"
+
+
+@dataclass(frozen=True, slots=True)
+class NthValue:
+    """The value of the row of a number (from 1 on) in its partition; NULL until it has come."""
+
+    argument: Expr
+    number: int
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of its values."""
+        return self.argument.type
+
+    def __str__(self) -> str:
+        return f"nth_value({self.argument}, {self.number})"
+
+
+#: A value that a row gets when it comes, for good.
+RunningValue = FrameAggregate | EarlierValue | NthValue
+
+
+@dataclass(frozen=True)
+class RunningOver(Unary):
+    """Adds values to each row that are computed of it and of earlier rows of its partition. Rows
+    are in the order in which they come, which is that of their event times. Nothing is taken back.
+
+    Attributes:
+        partition: what rows of a partition agree on.
+        values, names: what is computed, and the names of the columns.
+    """
+
+    partition: tuple[Expr, ...]
+    values: tuple[RunningValue, ...]
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        assert len(self.names) == len(self.values), "one name per value"
+        assert not self.input.takes_back, "rows that only come"
+        for expr in self.expressions:
+            check_columns(expr, self.input.schema)
+
+    @property
+    def expressions(self) -> Iterator[Expr]:
+        """What it computes of rows of the input."""
+        yield from self.partition
+        yield from (v.argument for v in self.values if v.argument is not None)
+
+    @property
+    def waits_us(self) -> int:
+        """How long rows wait: until those of the same time, which count in a RANGE, have come."""
+        frames = (v.frame for v in self.values if isinstance(v, FrameAggregate))
+        return int(any(f.unit == "range" for f in frames))
+
+    @cached_property
+    def schema(self) -> Schema:
+        added = (Field(n, v.type) for n, v in zip(self.names, self.values, strict=True))
+        return (*self.input.schema, *added)
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        return Pattern.MONOTONIC
+
+    @cached_property
+    def takes_back(self) -> bool:
+        return False
+
+    @cached_property
+    def lifespan_us(self) -> int | None:
+        return None
+
+    @property
+    def label(self) -> str:
+        values = ", ".join(map(str, self.values))
+        if not self.partition:
+            return values
+        return f"PARTITION BY {', '.join(map(str, self.partition))}: {values}"

@@ -1,0 +1,241 @@
+"""Aggregates over the frame of each row: the rows of its partition that came just before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.kernels import frames as kernels
+from eddyline.kernels.aggregates import SignedRows, last_of_event
+from eddyline.kernels.merge import merge_destinations
+from eddyline.runtime.aggregates import Aggregate
+from eddyline.runtime.batch import EXPIRY
+from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.expiry import FifoStore
+from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
+
+_NONE: Final = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Rows that enter and leave frames, in order.
+
+    Attributes:
+        rows: each with its partition. lanes: what aggregates remember of them.
+        emission: int64[n], for each row of the chunk the emission that has its value.
+        emptied: int64[.], the partitions that have no row in a frame any more.
+    """
+
+    rows: SignedRows
+    lanes: list[Array]
+    emission: Array
+    emptied: Array
+
+
+class FrameRows(Protocol):
+    """The rows in the frames of all partitions."""
+
+    def moves(self, ts: Array, partition: Array, lanes: list[Array], clock: int) -> Moves:
+        """What the rows of a chunk, and the time up to ``clock``, change.
+
+        Args:
+            ts, partition: int64[n], of the rows. lanes: what to remember of them.
+        """
+
+    def __len__(self) -> int: ...
+
+    def state(self) -> State:
+        """Saved as plain arrays."""
+
+    def restore(self, state: State) -> None:
+        """Take over what ``state`` returned."""
+
+
+class EarlierInPartition:
+    """Frames of the last rows of each partition; None: of all.
+
+    Args:
+        most: rows, the current one included. dtypes: of what is remembered of rows.
+    """
+
+    def __init__(self, most: int | None, dtypes: Sequence[Any]) -> None:
+        self._most = most
+        self._numbers = FreeNumbers()
+        self._following = SlotArray(np.int64)
+        self._lanes = [SlotArray(d) for d in dtypes]
+        self._first, self._last, self._count = (SlotArray(np.int64) for _ in range(3))
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def moves(self, ts: Array, partition: Array, lanes: list[Array], clock: int) -> Moves:
+        n = partition.size
+        if self._most is None:
+            return Moves(_entering(partition), lanes, np.arange(n), _NONE)
+        number = self._numbers.take(n)
+        for held in (self._following, *self._lanes):
+            held.grow(self._numbers.end)
+        end = int(partition.max()) + 1 if n else 0
+        for held in (self._first, self._last, self._count):
+            held.grow(end)
+        for held, lane in zip(self._lanes, lanes, strict=True):
+            held.array[number] = lane
+        lists = kernels.Lists(*(a.array for a in (*self._by_partition, self._following)))
+        row, of, sign = kernels.turn(partition, number, self._most, lists)
+        moved = [held.array[row] for held in self._lanes]
+        self._numbers.release(row[sign < 0])
+        return Moves(SignedRows(of, sign, sign > 0), moved, np.arange(n), _NONE)
+
+    @property
+    def _by_partition(self) -> tuple[SlotArray, SlotArray, SlotArray]:
+        return self._first, self._last, self._count
+
+    def state(self) -> State:
+        held = [a.held() for a in (*self._by_partition, self._following, *self._lanes)]
+        return {"numbers": self._numbers.state(), **{str(i): a for i, a in enumerate(held)}}
+
+    def restore(self, state: State) -> None:
+        self._numbers.restore(nested(state, "numbers"))
+        for i, held in enumerate((*self._by_partition, self._following, *self._lanes)):
+            held.restore(array(state, str(i)))
+
+
+class EarlierInTime:
+    """Frames of the rows of a length of time, those of the time of the current row included.
+
+    Args:
+        length_us: how much earlier rows count; None: all. dtypes: of what is remembered of rows.
+    """
+
+    def __init__(self, length_us: int | None, dtypes: Sequence[Any]) -> None:
+        self._length = length_us
+        self._leaving = FifoStore([np.int64, np.int64, *dtypes])
+        self._members = SlotArray(np.int64)
+        self._scratch = SlotArray(np.int64)
+
+    def __len__(self) -> int:
+        return len(self._leaving)
+
+    def moves(self, ts: Array, partition: Array, lanes: list[Array], clock: int) -> Moves:
+        of, sign, at = partition, np.ones(partition.size, np.int8), ts
+        if self._length is not None:
+            self._leaving.push([ts + self._length + 1, partition, *lanes])
+            left, left_of, *left_lanes = self._leaving.pop(clock)
+            if left.size:
+                order = _merged(left, ts)
+                at = np.concatenate((left, ts))[order]
+                of = np.concatenate((left_of, partition))[order]
+                sign = np.repeat(np.array([-1, 1], np.int8), (left.size, ts.size))[order]
+                both = zip(left_lanes, lanes, strict=True)
+                lanes = [np.concatenate(pair)[order] for pair in both]
+        end = int(of.max()) + 1 if of.size else 0
+        self._members.grow(end)
+        self._scratch.grow(end)
+        emit = last_of_event(at, np.zeros(at.size, np.int64), of, self._scratch.array)
+        emission = kernels.emissions(of, sign, emit)
+        return Moves(SignedRows(of, sign, emit), lanes, emission, self._emptied(of, sign))
+
+    def _emptied(self, of: Array, sign: Array) -> Array:
+        np.add.at(self._members.array, of, sign)
+        left = np.unique(of[sign < 0])
+        gone: Array = left[self._members.array[left] == 0]
+        return gone
+
+    def state(self) -> State:
+        return {"leaving": self._leaving.state(), "members": self._members.held()}
+
+    def restore(self, state: State) -> None:
+        self._leaving.restore(nested(state, "leaving"))
+        self._members.restore(array(state, "members"))
+        self._scratch.grow(self._members.end)
+
+
+def _entering(partition: Array) -> SignedRows:
+    n = partition.size
+    return SignedRows(partition, np.ones(n, np.int8), np.ones(n, np.bool_))
+
+
+def _merged(leaving: Array, coming: Array) -> Array:
+    """The order of rows that leave, then come, by time; at one time they leave first."""
+    first, second = (np.full(t.size, s, np.int64) for t, s in ((leaving, EXPIRY), (coming, 0)))
+    to_first, to_second = merge_destinations(leaving, first, coming, second)
+    order = np.empty(leaving.size + coming.size, np.int64)
+    order[to_first] = np.arange(leaving.size)
+    order[to_second] = np.arange(coming.size) + leaving.size
+    return order
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A column of values, bool[n] where there is none, and why."""
+
+    values: pa.Array
+    failed: Array | None
+    reason: str
+
+
+class AggregatesOfFrame:
+    """Aggregates over the same frames.
+
+    Args:
+        aggregates: their states. frame: the rows.
+
+    Attributes:
+        emptied: the partitions whose last row has left its frame in the last chunk.
+    """
+
+    def __init__(self, aggregates: Sequence[Aggregate], frame: FrameRows) -> None:
+        self._aggregates = list(aggregates)
+        self._frame = frame
+        self.emptied = _NONE
+
+    def __len__(self) -> int:
+        """How many rows wait until they leave a frame."""
+        return len(self._frame)
+
+    def run(
+        self,
+        ts: Array,
+        partition: Array,
+        partitions: int,
+        arguments: Sequence[pa.Array | None],
+        clock: int,
+    ) -> list[Computed]:
+        """The aggregates of the frame of each row of a chunk.
+
+        Args:
+            ts, partition: int64[n], of the rows; partitions are below ``partitions``.
+            arguments: a column per aggregate; None: whole rows.
+        """
+        lanes = []
+        for aggregate, values in zip(self._aggregates, arguments, strict=True):
+            lanes.append(aggregate.lanes(partition, values))
+        moves = self._frame.moves(ts, partition, [lane for own in lanes for lane in own], clock)
+        self.emptied = moves.emptied
+        out, taken = [], 0
+        for aggregate, own in zip(self._aggregates, lanes, strict=True):
+            aggregate.grow(partitions)
+            reported = aggregate.run(moves.rows, moves.lanes[taken : taken + len(own)])
+            taken += len(own)
+            failed = None if reported.failed is None else reported.failed[0][moves.emission]
+            values = reported.new.take(pa.array(moves.emission))
+            out.append(Computed(values, failed, aggregate.failure))
+            aggregate.settle()
+        return out
+
+    def state(self) -> State:
+        """Saved as plain arrays."""
+        own = {str(i): a.state() for i, a in enumerate(self._aggregates)}
+        return {"frame": self._frame.state(), "aggregates": own}
+
+    def restore(self, state: State) -> None:
+        """Take over what ``state`` returned."""
+        self._frame.restore(nested(state, "frame"))
+        for i, aggregate in enumerate(self._aggregates):
+            aggregate.restore(nested(nested(state, "aggregates"), str(i)))

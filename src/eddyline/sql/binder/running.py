@@ -1,0 +1,172 @@
+"""OVER on rows that only come, in the order of their event times: values of a row are known when it
+comes, need no window, and never change.
+
+::
+
+    v - LAG(v) OVER (PARTITION BY k ORDER BY ts)       Project  v - lag(v, 1)
+                                                         RunningOver  PARTITION BY k: lag(v, 1)
+    AVG(v) OVER (PARTITION BY k ORDER BY ts            Project  AVG(v)
+      RANGE INTERVAL '5' MINUTE PRECEDING)               RunningOver  PARTITION BY k: AVG(v) RANGE
+                                                                      5 minutes PRECEDING
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import pyarrow as pa
+
+from eddyline.algebra import functions
+from eddyline.algebra.expressions import Aggregate, AggregateCall, ColumnRef, Expr, rewrite
+from eddyline.algebra.functions import Ordering
+from eddyline.algebra.nodes.over import RowFunction
+from eddyline.algebra.nodes.running_over import (
+    EarlierValue,
+    Frame,
+    FrameAggregate,
+    NthValue,
+    RunningValue,
+)
+from eddyline.algebra.patterns import Pattern
+from eddyline.algebra.plan import Plan, RunningOver
+from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.over_calls import OverCall, OverFrame
+from eddyline.sql.binder.time_columns import time_column
+
+#: What a row and those before it decide; others read rows behind it.
+_RUNNING: Final = ("row_number", "lag", "first_value", "nth_value", "from")
+_ALL_ROWS: Final = Frame("rows", None)
+#: A call that can run.
+RunningCall = OverCall | OverFrame
+
+
+def why_not_running(calls: Sequence[Expr], plan: Plan, context: Context) -> str | None:
+    """Why values of calls with OVER over the rows of a plan are not known when a row comes; None if
+    they are.
+    """
+    if plan.takes_back or plan.pattern is not Pattern.MONOTONIC:
+        return "it is over the rows of a stream, from its beginning on: leave the window out"
+    time = time_column(plan, context)
+    if time is None:
+        return "the rows have no event time"
+    for call in calls:
+        if not isinstance(call, (OverCall, OverFrame)):
+            return "OVER without ORDER BY is over all rows of a partition"
+        if isinstance(call, OverCall) and call.computed.function not in _RUNNING:
+            return f"{call.computed.function} is about rows that come later"
+        if not _in_time(call.order, time):
+            return f"the order is that in which rows come: write ORDER BY {plan.schema[time].name}"
+    return None
+
+
+def _in_time(order: Sequence[Ordering], time: int) -> bool:
+    if len(order) != 1 or order[0].descending:
+        return False
+    value = order[0].value
+    return isinstance(value, ColumnRef) and value.index == time
+
+
+@dataclass
+class RunningRows:
+    """Rows, to which the values of calls with OVER are added.
+
+    Attributes:
+        plan: the rows. columns: by call, its value over them.
+    """
+
+    plan: Plan
+    columns: dict[Expr, Expr] = field(default_factory=dict)
+
+    def add(self, calls: Sequence[RunningCall]) -> None:
+        """Add the values of calls with the same partition."""
+        shifted = _Values(self.plan)
+        arguments = {c: _shifted(c, shifted) for c in calls if isinstance(c, OverFrame)}
+        partition = calls[0].partition
+        plan = shifted.over(partition)
+        values = _Values(plan)
+        for call in calls:
+            if isinstance(call, OverFrame):
+                self.columns[call] = _aggregated(call, arguments[call], values)
+            else:
+                self.columns[call] = _placed(call.row_function, values)
+        self.plan = values.over(partition)
+
+
+class _Values:
+    """Values that one node adds to the rows of a plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._values: dict[RunningValue, int] = {}
+
+    def column(self, value: RunningValue) -> ColumnRef:
+        """The column of a value."""
+        place = self._values.setdefault(value, len(self._values))
+        return ColumnRef(value.type, len(self._plan.schema) + place, str(value))
+
+    def over(self, partition: tuple[Expr, ...]) -> Plan:
+        """The rows with the values."""
+        if not self._values:
+            return self._plan
+        return RunningOver(
+            self._plan, partition, tuple(self._values), tuple(map(str, self._values))
+        )
+
+
+def _shifted(call: OverFrame, values: _Values) -> dict[Aggregate, Aggregate]:
+    """The aggregates of a call over columns in which rows come as many rows later as the frame ends
+    before the current row.
+    """
+
+    def later(aggregate: Aggregate) -> Aggregate:
+        if not call.before:
+            return aggregate
+        value = functions.literal(True, pa.bool_()) if aggregate.value is None else aggregate.value
+        return replace(
+            aggregate, argument=values.column(EarlierValue(value, call.before)), where=None
+        )
+
+    found: dict[Aggregate, Aggregate] = {}
+
+    def collect(e: Expr) -> Expr | None:
+        if isinstance(e, AggregateCall):
+            found[e.aggregate] = later(e.aggregate)
+        return None
+
+    rewrite(call.aggregated, collect)
+    return found
+
+
+def _aggregated(call: OverFrame, of: dict[Aggregate, Aggregate], values: _Values) -> Expr:
+    def change(e: Expr) -> Expr | None:
+        if not isinstance(e, AggregateCall):
+            return None
+        return values.column(FrameAggregate(of[e.aggregate], call.frame))
+
+    return rewrite(call.aggregated, change)
+
+
+def _placed(function: RowFunction, values: _Values) -> Expr:
+    """The value of a function of a row's place."""
+    if function.function == "row_number":
+        return functions.cast(_number(values), pa.int32())
+    argument, offset = function.argument, function.offset
+    assert argument is not None, "it takes the value of a row"
+    if function.function == "first_value":
+        return values.column(NthValue(argument, 1))
+    if function.function == "nth_value":
+        return values.column(NthValue(argument, offset))
+    if offset == 0:
+        return argument
+    earlier = values.column(EarlierValue(argument, offset))
+    if function.function == "lag":
+        return earlier
+    there = functions.resolve(">", (_number(values), functions.literal(offset, pa.int64())))
+    return functions.resolve("case", (there, earlier, values.column(NthValue(argument, 1))))
+
+
+def _number(values: _Values) -> ColumnRef:
+    count = Aggregate("count", None, pa.int64())
+    return values.column(FrameAggregate(count, _ALL_ROWS))
