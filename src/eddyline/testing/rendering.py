@@ -23,7 +23,7 @@ from eddyline.testing.duckdb_dialect import in_duckdb
 from eddyline.testing.failing import without_failing_rows
 from eddyline.testing.live import LiveUpdates
 from eddyline.testing.reading import Reading, WindowText, read_query, stream_of
-from eddyline.testing.tied_rows import order_ties
+from eddyline.testing.tied_rows import order_ties, waits_for_ties
 
 #: Keys in the ``meta`` of a sub-select: its rows are a window's (with __ts and __n), or an NRR's.
 _WINDOW: Final = "window"
@@ -49,6 +49,8 @@ def render(sql: str, catalog: OracleCatalog) -> str:
     query = _Inliner(catalog).inline(read_query(sql), None)
     query = _without_keyed_negation(query)
     for select in list(query.find_all(exp.Select)):
+        if waits_for_ties(select):
+            _before_now(select)
         _reflect_tables(select)
         order_ties(select, partial(_stamps, select))
     return in_duckdb(query).sql(dialect="duckdb", identify=True)
@@ -189,6 +191,13 @@ def _live_rows(stream: str, columns: Iterable[str], window: WindowText) -> exp.E
         rows = rows.qualify(f"{newest} <= {window.rows}", dialect="duckdb")
     rows.meta[_WINDOW] = True
     return rows  # type: ignore[no-any-return]
+
+
+def _before_now(select: exp.Select) -> None:
+    """Leave out the rows of the instant itself."""
+    for item in _items(select):
+        if isinstance(item, exp.Subquery) and _WINDOW in item.this.meta:
+            item.this.where("__ts < $tau", dialect="duckdb", copy=False)
 
 
 def _contents(name: str, updates: LiveUpdates, columns: tuple[str, ...]) -> exp.Expr:

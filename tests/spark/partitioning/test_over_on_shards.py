@@ -22,6 +22,12 @@ QUERIES = {
         "x DESC, ts) <= 2",
         ["a.k"],
     ),
+    "running": (
+        "SELECT k, x, x - LAG(x) OVER (PARTITION BY k ORDER BY ts) AS d, SUM(x) OVER (PARTITION BY "
+        "k ORDER BY ts RANGE INTERVAL '3' SECOND PRECEDING) AS n FROM a",
+        ["a.k"],
+    ),
+    "running, over all rows": ("SELECT k, COUNT(*) OVER (ORDER BY ts) AS n FROM a", []),
     "of all rows": ("SELECT k, x FROM a [RANGE 2 SECONDS] ORDER BY x, ts LIMIT 3", []),
     "whole partition": (
         "SELECT k, x - MIN(x) OVER (PARTITION BY k) AS y FROM a [RANGE 2 SECONDS]",

@@ -349,13 +349,13 @@ SqlError: line 1, column 66: one MATCH_RECOGNIZE follows another: write FROM (SE
 -- what cannot read it
 SELECT COUNT(*) FROM trades MATCH_RECOGNIZE (ORDER BY ts MEASURES A.price AS p PATTERN (A B))
 =>
-UnsupportedError: line 2, column 22: an aggregate of matches, which never leave, needs a window on them, as in FROM TUMBLE((SELECT ... MATCH_RECOGNIZE (...)), DESCRIPTOR(_ts), INTERVAL 1 HOUR)
+UnsupportedError: line 2, column 22: an aggregate of matches, which never leave, needs a window on them, as in FROM TUMBLE((SELECT ...), DESCRIPTOR(_ts), INTERVAL 1 HOUR)
   SELECT COUNT(*) FROM trades MATCH_RECOGNIZE (ORDER BY ts MEASURES A.price AS p PATTERN (A B))
                        ^
 ----------
 SELECT * FROM trades MATCH_RECOGNIZE (ORDER BY ts MEASURES A.price AS p PATTERN (A B)) AS m, quotes [NOW] AS q
 =>
-UnsupportedError: line 1, column 15: a join of matches, which never leave, needs a window on them, as in FROM TUMBLE((SELECT ... MATCH_RECOGNIZE (...)), DESCRIPTOR(_ts), INTERVAL 1 HOUR)
+UnsupportedError: line 1, column 15: a join of matches, which never leave, needs a window on them, as in FROM TUMBLE((SELECT ...), DESCRIPTOR(_ts), INTERVAL 1 HOUR)
   SELECT * FROM trades MATCH_RECOGNIZE (ORDER BY ts MEASURES A.price AS p PATTERN (A B)) AS m, quotes [NOW] AS q
                 ^
 ----------
@@ -367,7 +367,7 @@ UnsupportedError: line 1, column 107: t: it is not the event time of a stream; n
 ----------
 SELECT DISTINCT p FROM trades MATCH_RECOGNIZE (ORDER BY ts MEASURES A.price AS p PATTERN (A B))
 =>
-UnsupportedError: line 1, column 24: DISTINCT of matches, which never leave, needs a window on them, as in FROM TUMBLE((SELECT ... MATCH_RECOGNIZE (...)), DESCRIPTOR(_ts), INTERVAL 1 HOUR)
+UnsupportedError: line 1, column 24: DISTINCT of matches, which never leave, needs a window on them, as in FROM TUMBLE((SELECT ...), DESCRIPTOR(_ts), INTERVAL 1 HOUR)
   SELECT DISTINCT p FROM trades MATCH_RECOGNIZE (ORDER BY ts MEASURES A.price AS p PATTERN (A B))
                          ^
 ----------

@@ -132,15 +132,11 @@ SqlError: line 1, column 8: there is no function time_bucket: write FROM s [TUMB
 ----------
 SELECT avg(price) OVER (PARTITION BY symbol ORDER BY ts ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) FROM trades
 =>
-UnsupportedError: line 1, column 19: avg over an ordered part of a partition is not supported: OVER (PARTITION BY ...) is over all its rows, and a stream window with GROUP BY over the latest ones
-  SELECT avg(price) OVER (PARTITION BY symbol ORDER BY ts ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) FROM trades
-                    ^
+no error
 ----------
 SELECT LAG(price) OVER (PARTITION BY symbol ORDER BY ts) FROM trades
 =>
-SqlError: line 1, column 63: OVER needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
-  SELECT LAG(price) OVER (PARTITION BY symbol ORDER BY ts) FROM trades
-                                                                ^
+no error
 ----------
 SELECT ROW_NUMBER() OVER (PARTITION BY symbol ORDER BY ts DESC) AS rn FROM trades
 =>
@@ -156,9 +152,7 @@ SqlError: line 1, column 8: there is no function LAG: write OVER (PARTITION BY k
 ----------
 SELECT * FROM trades QUALIFY ROW_NUMBER() OVER (PARTITION BY symbol ORDER BY ts) = 1
 =>
-SqlError: line 1, column 15: OVER needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
-  SELECT * FROM trades QUALIFY ROW_NUMBER() OVER (PARTITION BY symbol ORDER BY ts) = 1
-                ^
+no error
 ----------
 SELECT symbol, price FROM trades ORDER BY price LIMIT 10
 =>

@@ -1,0 +1,164 @@
+"""OVER on streams without a window: what is kept, what fails, what reads the results."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from eddyline import Engine
+from eddyline.errors import SqlError
+
+DDL = "CREATE STREAM s (ts TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY ts"
+SECOND = 1_000_000
+
+
+def engine_of(sql: str) -> Engine:
+    engine = Engine()
+    engine.sql(DDL)
+    engine.query(sql, name="q")
+    return engine
+
+
+def kept(engine: Engine) -> int:
+    """The rows that the operator keeps."""
+    (found,) = (
+        o["rows_kept"] for o in engine.stats()["operators"] if o["operator"] == "RunningOver"
+    )
+    return int(found)
+
+
+def saved(engine: Engine) -> int:
+    """The size of a checkpoint."""
+    file = io.BytesIO()
+    engine.save(file)
+    return file.tell()
+
+
+def rows(start: int, count: int, keys: int) -> pa.Table:
+    """Rows of a hundredth of a second each, with values that go up and down."""
+    number = np.arange(start, start + count)
+    return pa.table({"ts": number * 10_000, "k": number % keys, "x": (number * 7919) % 1009})
+
+
+@pytest.mark.parametrize(
+    ("value", "most"),
+    [
+        ("LAG(x, 2) OVER (PARTITION BY k ORDER BY ts)", 2 * 10),
+        ("FIRST_VALUE(x) OVER (PARTITION BY k ORDER BY ts)", 10),
+        ("SUM(x) OVER (PARTITION BY k ORDER BY ts ROWS 4 PRECEDING)", 5 * 10),
+        ("SUM(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL '1' SECOND PRECEDING)", 102),
+        ("SUM(x) OVER (PARTITION BY k ORDER BY ts)", 1),
+        ("ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts)", 0),
+    ],
+)
+def test_no_more_rows_are_kept_than_a_later_row_reads(value: str, most: int) -> None:
+    engine = engine_of(f"SELECT k, {value} AS v FROM s")
+    for start in range(0, 3000, 500):
+        engine.process({"s": rows(start, 500, 10)})
+        assert kept(engine) <= most
+
+
+@pytest.mark.parametrize("function", ["MIN", "MAX"])
+def test_an_extreme_of_all_rows_keeps_one_value(function: str) -> None:
+    engine = engine_of(
+        f"SELECT {function}(x) OVER (ORDER BY ts ROWS UNBOUNDED PRECEDING) AS v FROM s"
+    )
+    sizes = []
+    for start in range(0, 100_000, 20_000):
+        engine.process({"s": rows(start, 20_000, 10)})
+        sizes.append(saved(engine))
+    assert sizes[-1] <= 1.1 * sizes[1]
+
+
+def test_partitions_without_rows_in_a_frame_are_forgotten() -> None:
+    engine = engine_of(
+        "SELECT k, COUNT(*) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL '1' SECOND PRECEDING) "
+        "AS n FROM s"
+    )
+    sizes = []
+    for start in range(0, 50_000, 5_000):
+        engine.process({"s": rows(start, 5_000, 1_000_000)})
+        sizes.append(saved(engine))
+    assert sizes[-1] <= 1.1 * sizes[2]
+
+
+def test_a_row_whose_value_cannot_be_computed_is_reported() -> None:
+    engine = engine_of("SELECT x, SUM(x) OVER (ORDER BY ts ROWS 1 PRECEDING) AS n FROM s")
+    most = 2**63 - 1
+    out = engine.process({"s": pa.table({"ts": [1, 2, 3, 4], "k": [1] * 4, "x": [most, 1, 2, 3]})})
+    assert out["q"]["n"].to_pylist() == [most, 3, 5]
+    (bad,) = out.bad["q"].to_pylist()
+    assert (bad["_ts"].microsecond, bad["_reason"]) == (2, "a SUM of the group is no BIGINT")
+
+
+def test_rows_wait_for_those_of_the_same_time() -> None:
+    engine = engine_of("SELECT x, SUM(x) OVER (ORDER BY ts) AS n FROM s")
+    first = engine.process({"s": pa.table({"ts": [SECOND], "k": [1], "x": [1]})})
+    assert first["q"].num_rows == 0
+    second = engine.process({"s": pa.table({"ts": [SECOND], "k": [1], "x": [2]})})
+    assert second["q"].num_rows == 0
+    out = engine.process({"s": pa.table({"ts": [SECOND + 1], "k": [1], "x": [3]})})["q"]
+    assert out.select(["x", "n"]).to_pylist() == [{"x": 1, "n": 3}, {"x": 2, "n": 3}]
+    assert out["_ts"].cast(pa.int64()).to_pylist() == [SECOND + 1] * 2
+
+
+def test_windows_over_the_values() -> None:
+    engine = engine_of(
+        "SELECT k, SUM(d) AS n, window_end FROM TUMBLE((SELECT ts, k, x - LAG(x) OVER (PARTITION "
+        "BY k ORDER BY ts) AS d FROM s), DESCRIPTOR(ts), INTERVAL '10' SECOND) GROUP BY k, "
+        "window_start, window_end EMIT FINAL"
+    )
+    out = [engine.process({"s": rows(0, 1500, 2)})["q"]]
+    out.append(engine.advance(100 * SECOND)["q"])
+    found = [r for table in out for r in table.select(["k", "n"]).to_pylist()]
+    x = np.array(rows(0, 1500, 2)["x"])
+    last = [x[998], x[999], x[1498], x[1499]]
+    first = [x[0], x[1], x[998], x[999]]
+    expected = [
+        {"k": i % 2, "n": int(b - a)} for i, (a, b) in enumerate(zip(first, last, strict=True))
+    ]
+    assert sorted(map(str, found)) == sorted(map(str, expected))
+
+
+def message(sql: str) -> str:
+    with pytest.raises(SqlError) as error:
+        engine_of(sql)
+    return str(error.value).splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("sql", "part"),
+    [
+        (
+            "SELECT k, COUNT(*) FROM (SELECT k, LAG(x) OVER (ORDER BY ts) AS y FROM s) AS q "
+            "GROUP BY k",
+            "GROUP BY of rows with values of OVER, which never leave, needs a window on them",
+        ),
+        ("SELECT LEAD(x) OVER (ORDER BY ts) FROM s", "OVER needs a window on stream 's'"),
+        ("SELECT SUM(x) OVER (ORDER BY x) FROM s", "write ORDER BY ts"),
+        ("SELECT SUM(x) OVER (ORDER BY ts DESC) FROM s", "write ORDER BY ts"),
+        ("SELECT SUM(x) OVER (ORDER BY ts) FROM s [RANGE 5 SECONDS]", "leave the window out"),
+        ("SELECT SUM(x) OVER (PARTITION BY k ROWS 3 PRECEDING) FROM s", "need ORDER BY"),
+    ],
+)
+def test_what_is_refused(sql: str, part: str) -> None:
+    assert part in message(sql)
+
+
+def test_values_of_several_partitions() -> None:
+    engine = engine_of(
+        "SELECT ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS a, SUM(x) OVER (PARTITION BY x "
+        "ORDER BY ts ROWS UNBOUNDED PRECEDING) AS b, LAG(x) OVER (ORDER BY ts) AS c FROM s"
+    )
+    given: dict[str, Any] = {"ts": [1, 2, 3, 4], "k": [1, 2, 1, 2], "x": [5, 6, 6, 5]}
+    out = engine.process({"s": pa.table(given)})["q"]
+    assert [tuple(r.values()) for r in out.select(["a", "b", "c"]).to_pylist()] == [
+        (1, 5, None),
+        (1, 6, 5),
+        (2, 12, 6),
+        (2, 10, 6),
+    ]
