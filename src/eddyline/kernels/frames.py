@@ -8,6 +8,9 @@ import numpy as np
 
 from eddyline.kernels.options import kernel
 
+#: In place of a row: there is none. References of rows that are kept are below.
+NONE = -1
+
 
 class Lists(NamedTuple):
     """The rows in the frame of the last row of each partition, oldest first.
@@ -80,23 +83,85 @@ def emissions(partition: np.ndarray, sign: np.ndarray, emit: np.ndarray) -> np.n
     return out
 
 
+class Placed(NamedTuple):
+    """Rows by their place in their partition.
+
+    Attributes:
+        found: int64[k, n]: for each of k places the row there, as each of n rows sees it: a place
+            in the chunk, or the reference of an earlier row.
+        rows, at: int64[m], places in the chunk of rows to keep, and of their references in the
+            flat table of references.
+        left: int64[.], references of rows that are not kept any more.
+    """
+
+    found: np.ndarray
+    rows: np.ndarray
+    at: np.ndarray
+    left: np.ndarray
+
+
 @kernel
-def numbered_rows(
-    partition: np.ndarray, count: np.ndarray, wanted: np.ndarray, found: np.ndarray
-) -> np.ndarray:
-    """int64[k, n]: for each of k numbers the row of its partition that has it: a place in the
-    chunk, or what ``found`` has.
+def earlier_rows(
+    partition: np.ndarray, last: np.ndarray, following: np.ndarray, offsets: np.ndarray
+) -> Placed:
+    """Rows that came so many rows before each one.
 
     Args:
-        count: int64 by partition, its rows so far. wanted: int64[k], numbers from 1 on.
-        found: int64 by partition, [., k].
+        partition: int64[n]. offsets: int64[k].
+        last: int64 by partition, [., m]: references of its last m rows, in a ring.
+        following: int64 by partition, the place in the ring of the row to come.
     """
-    out = np.empty((wanted.size, partition.size), np.int64)
-    for i in range(partition.size):
+    n, most = partition.size, last.shape[1]
+    found = np.empty((offsets.size, n), np.int64)
+    place = np.empty(n, np.int64)
+    left = np.empty(n, np.int64)
+    gone = 0
+    for i in range(n):
+        p = partition[i]
+        at = following[p]
+        for k in range(offsets.size):
+            found[k, i] = last[p, at - offsets[k] if at >= offsets[k] else at - offsets[k] + most]
+        if last[p, at] < NONE:
+            left[gone] = last[p, at]
+            gone += 1
+        last[p, at] = i
+        place[i] = at
+        following[p] = at + 1 if at + 1 < most else 0
+    rows = np.empty(n, np.int64)
+    where = np.empty(n, np.int64)
+    kept = 0
+    for i in range(n):
+        if last[partition[i], place[i]] == i:
+            rows[kept] = i
+            where[kept] = partition[i] * most + place[i]
+            kept += 1
+    return Placed(found, rows[:kept], where[:kept], left[:gone])
+
+
+@kernel
+def numbered_rows(
+    partition: np.ndarray, numbered: np.ndarray, count: np.ndarray, numbers: np.ndarray
+) -> Placed:
+    """Rows of given numbers of their partitions, as far as they have come.
+
+    Args:
+        partition: int64[n]. numbers: int64[k], ascending, from 1 on.
+        numbered: int64 by partition, [., k]: references of these rows.
+        count: int64 by partition, its rows so far.
+    """
+    n, width = partition.size, numbers.size
+    found = np.empty((width, n), np.int64)
+    rows = np.empty(n, np.int64)
+    where = np.empty(n, np.int64)
+    kept = 0
+    for i in range(n):
         p = partition[i]
         count[p] += 1
-        for k in range(wanted.size):
-            if wanted[k] == count[p]:
-                found[p, k] = i
-            out[k, i] = found[p, k]
-    return out
+        for k in range(width):
+            if numbers[k] == count[p]:
+                numbered[p, k] = i
+                rows[kept] = i
+                where[kept] = p * width + k
+                kept += 1
+            found[k, i] = numbered[p, k]
+    return Placed(found, rows[:kept], where[:kept], rows[:0])

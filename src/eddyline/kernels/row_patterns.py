@@ -521,24 +521,3 @@ def members(
                 found[count] = item
                 count += 1
     return place, found
-
-
-@kernel
-def earlier_rows(partition: np.ndarray, last: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """int64[k, n]: for each of k offsets the row that is so many rows before each one in its
-    partition: a place in the chunk, or what ``last`` has of it.
-
-    Args:
-        last: int64 by partition, [., m]: the last m rows, the newest first; from now on places in
-            the chunk where rows are of it.
-    """
-    out = np.empty((offsets.size, partition.size), np.int64)
-    most = last.shape[1]
-    for i in range(partition.size):
-        p = partition[i]
-        for k in range(offsets.size):
-            out[k, i] = last[p, offsets[k] - 1]
-        for m in range(most - 1, 0, -1):
-            last[p, m] = last[p, m - 1]
-        last[p, 0] = i
-    return out

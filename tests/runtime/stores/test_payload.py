@@ -7,7 +7,8 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 
-from eddyline.runtime.stores.payload import NONE, Payload, TextNumbers, gathered, reference
+from eddyline.kernels.frames import NONE
+from eddyline.runtime.stores.payload import Payload, TextNumbers, gathered, reference
 
 
 def test_rows_are_found_until_they_are_released() -> None:

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels.frames import numbered_rows
-from eddyline.kernels.row_patterns import earlier_rows
+from eddyline.kernels.frames import NONE, Placed, earlier_rows, numbered_rows
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.payload import NONE, Payload, gathered, reference
+from eddyline.runtime.stores.payload import Payload, gathered, reference
 from eddyline.runtime.stores.slot_arrays import SlotArray
 
 
@@ -38,10 +37,8 @@ class RowsByPlace(ABC):
         return len(self._payload)
 
     @abstractmethod
-    def _found(self, partition: Array, places: Array) -> Array:
-        """int64[k, n]: for each of k places a row: its place in the chunk, or its reference. The
-        rows of a chunk have been put into ``_rows``.
-        """
+    def _placed(self, partition: Array, places: Array) -> Placed:
+        """The rows at int64[k] places, as the rows of a chunk see them."""
 
     def columns(
         self, partition: Array, columns: Sequence[pa.Array], partitions: int
@@ -53,16 +50,14 @@ class RowsByPlace(ABC):
             partitions: their numbers are below this.
         """
         self._rows.grow(partitions)
-        touched = np.unique(partition)
-        before = self._rows.array[touched].ravel()
-        found = self._found(partition, np.array(self._places, np.int64))
-        by_place = dict(zip(self._places, found, strict=True))
+        placed = self._placed(partition, np.array(self._places, np.int64))
+        by_place = dict(zip(self._places, placed.found, strict=True))
         place = {c: i for i, c in enumerate(self._columns)}
         out = [
             gathered(by_place[rows], columns[place[c]], self._payload, place[c])
             for c, rows in self._read
         ]
-        self._keep(touched, before, columns)
+        self._keep(placed, columns)
         return out
 
     @property
@@ -70,15 +65,11 @@ class RowsByPlace(ABC):
         """The columns that are read."""
         return self._columns
 
-    def _keep(self, touched: Array, before: Array, columns: Sequence[pa.Array]) -> None:
-        now = self._rows.array[touched]
-        new = now >= 0
-        rows = now[new]
-        numbers = self._payload.add([c.take(pa.array(rows)) for c in columns], rows.size)
-        now[new] = reference(numbers)
-        self._rows.array[touched] = now
-        gone = np.setdiff1d(before[before < NONE], now[now < NONE])
-        self._payload.release(-2 - gone)
+    def _keep(self, placed: Placed, columns: Sequence[pa.Array]) -> None:
+        rows = pa.array(placed.rows)
+        numbers = self._payload.add([c.take(rows) for c in columns], placed.rows.size)
+        self._rows.array.reshape(-1)[placed.at] = reference(numbers)
+        self._payload.release(-2 - placed.left)
 
     def state(self) -> State:
         """Saved as plain arrays and rows."""
@@ -99,9 +90,18 @@ class EarlierRows(RowsByPlace):
 
     def __init__(self, shifted: Sequence[tuple[int, int]], types: Sequence[pa.DataType]) -> None:
         super().__init__(shifted, types, max(rows for _, rows in shifted))
+        self._following = SlotArray(np.int64)
 
-    def _found(self, partition: Array, places: Array) -> Array:
-        return earlier_rows(partition, self._rows.array, places)
+    def _placed(self, partition: Array, places: Array) -> Placed:
+        self._following.grow(self._rows.end)
+        return earlier_rows(partition, self._rows.array, self._following.array, places)
+
+    def state(self) -> State:
+        return {**super().state(), "following": self._following.held()}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._following.restore(array(state, "following"))
 
 
 class NthRows(RowsByPlace):
@@ -115,9 +115,9 @@ class NthRows(RowsByPlace):
         super().__init__(read, types, len({number for _, number in read}))
         self._count = SlotArray(np.int64)
 
-    def _found(self, partition: Array, places: Array) -> Array:
+    def _placed(self, partition: Array, places: Array) -> Placed:
         self._count.grow(self._rows.end)
-        return numbered_rows(partition, self._count.array, places, self._rows.array)
+        return numbered_rows(partition, self._rows.array, self._count.array, places)
 
     def state(self) -> State:
         return {**super().state(), "count": self._count.held()}

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from eddyline.kernels.frames import NONE
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keytable import KeyTable
@@ -19,8 +20,6 @@ from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
 from eddyline.types import Field
 
-#: No row.
-NONE: Final = -1
 _SMALLEST: Final = 64
 
 
