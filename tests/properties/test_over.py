@@ -27,16 +27,8 @@ WINDOWS: Final = (
     "s [PARTITION BY k ROWS 3]",
 )
 P: Final = "OVER (PARTITION BY k ORDER BY"
-QUERIES: Final = (
-    f"SELECT k, x, LAG(x) {P} ts) AS a, LEAD(x, 2, -1) {P} ts) AS b FROM [W]",
-    f"SELECT k, x - LAG(x) {P} ts) AS d, FIRST_VALUE(x) {P} x DESC) AS f FROM [W] WHERE x <> 2",
-    f"SELECT k, x, ROW_NUMBER() {P} x, ts DESC) AS a, RANK() {P} x) AS b, DENSE_RANK() {P} x) AS c "
-    "FROM [W]",
-    f"SELECT k, NTILE(2) {P} x) AS a, PERCENT_RANK() {P} x DESC NULLS FIRST) AS b FROM [W]",
-    f"SELECT x, LAST_VALUE(k) {P} x, ts ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) "
-    f"AS a, NTH_VALUE(x, 2) {P} ts ROWS UNBOUNDED PRECEDING) AS b, FIRST_VALUE(x) {P} ts ROWS "
-    "BETWEEN 2 PRECEDING AND CURRENT ROW) AS c FROM [W]",
-    "SELECT k, x, LAG(k, 3) OVER (ORDER BY x, k) AS a, RANK() OVER (ORDER BY k DESC) AS b FROM [W]",
+#: Of these, streams need no window.
+LIMITED: Final = (
     f"SELECT k, x, rn FROM (SELECT k, x, ROW_NUMBER() {P} x DESC) AS rn FROM [W]) AS q WHERE "
     "rn <= 2",
     f"SELECT k, x FROM (SELECT k, x, RANK() {P} x DESC) AS rn FROM [W]) AS q WHERE rn < 3",
@@ -47,6 +39,20 @@ QUERIES: Final = (
     "SELECT k, x FROM [W] ORDER BY x DESC, k LIMIT 3",
     "SELECT k AS x, x AS y FROM [W] ORDER BY x DESC, 2 FETCH FIRST 2 ROWS ONLY",
     "SELECT DISTINCT ON (k) k, x, ts FROM [W] ORDER BY k, ts DESC",
+    f"SELECT k, x, a, b FROM (SELECT k, x, RANK() {P} x) AS n, LAG(x, 2) {P} x) AS a, "
+    f"FIRST_VALUE(ts) {P} x) AS b FROM [W]) AS q WHERE n <= 2",
+)
+QUERIES: Final = (
+    *LIMITED,
+    f"SELECT k, x, LAG(x) {P} ts) AS a, LEAD(x, 2, -1) {P} ts) AS b FROM [W]",
+    f"SELECT k, x - LAG(x) {P} ts) AS d, FIRST_VALUE(x) {P} x DESC) AS f FROM [W] WHERE x <> 2",
+    f"SELECT k, x, ROW_NUMBER() {P} x, ts DESC) AS a, RANK() {P} x) AS b, DENSE_RANK() {P} x) AS c "
+    "FROM [W]",
+    f"SELECT k, NTILE(2) {P} x) AS a, PERCENT_RANK() {P} x DESC NULLS FIRST) AS b FROM [W]",
+    f"SELECT x, LAST_VALUE(k) {P} x, ts ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) "
+    f"AS a, NTH_VALUE(x, 2) {P} ts ROWS UNBOUNDED PRECEDING) AS b, FIRST_VALUE(x) {P} ts ROWS "
+    "BETWEEN 2 PRECEDING AND CURRENT ROW) AS c FROM [W]",
+    "SELECT k, x, LAG(k, 3) OVER (ORDER BY x, k) AS a, RANK() OVER (ORDER BY k DESC) AS b FROM [W]",
     "SELECT DISTINCT x, k FROM [W] ORDER BY x, k DESC LIMIT 3",
     "SELECT k, SUM(x) AS n FROM [W] GROUP BY k ORDER BY n DESC LIMIT 2",
     "SELECT k, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) AS a, LAG(k) OVER (ORDER BY "
@@ -100,7 +106,9 @@ def play(random: Random, queries: dict[str, str], options: dict[str, Any], round
 
 
 def chosen(random: Random) -> str:
-    text = random.choice(QUERIES).replace("[W]", random.choice(WINDOWS))
+    text = random.choice(QUERIES)
+    windows = [*WINDOWS, "s", "s"] if text in LIMITED else WINDOWS
+    text = text.replace("[W]", random.choice(windows))
     return f"{text} EMIT {random.choice(EMITS)}"
 
 
@@ -108,7 +116,14 @@ def chosen(random: Random) -> str:
 def test_each_query(number: int) -> None:
     window = WINDOWS[number % 2]
     queries = {"q": f"{QUERIES[number].replace('[W]', window)} EMIT CHANGES"}
-    script = play(Random(number), queries, {"chunk_rows": 3}, 3)
+    script = play(Random(number), queries, {"chunk_rows": 3}, 5)
+    assert script.changes("q").num_rows
+
+
+@pytest.mark.parametrize("number", range(len(LIMITED)))
+def test_each_limit_over_rows_that_never_leave(number: int) -> None:
+    queries = {"q": f"{LIMITED[number].replace('[W]', 's')} EMIT CHANGES"}
+    script = play(Random(number), queries, {"chunk_rows": 3}, 4)
     assert script.changes("q").num_rows
 
 

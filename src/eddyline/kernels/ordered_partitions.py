@@ -7,7 +7,7 @@ all behind it (ROW_NUMBER), or of all (COUNT); those are computed again, and wha
 reported, once for all that happens at one instant. So a change costs O(log n) plus its output.
 
 With a *limit* only rows are shown whose rank is within it: the first ones. What happens behind them
-costs O(log n) and has no output.
+costs O(log n) and has no output. Where rows never leave, those behind are forgotten.
 """
 
 from __future__ import annotations
@@ -99,14 +99,16 @@ def run(
                         out, count = _report(r, -1, e, state, out, count)
                 state.rows[r].slot = NOTHING
                 state.rows[r].shown = False
-                left[lefts] = r
-                lefts += 1
+                left, lefts = _append(left, lefts, r)
             touched[touches] = s
             touches += 1
             e += 1
         for t in range(touches):
             if state.partitions[touched[t]].since != NOWHERE:
                 out, count = _look_from(touched[t], functions, state, e - 1, out, count)
+        if functions.forgets:
+            for t in range(touches):
+                left, lefts = _forget(touched[t], state, left, lefts)
         for m in range(marks):
             r = marked[m]
             if state.rows[r].marked:
@@ -115,6 +117,28 @@ def run(
                     out, count = _look_at(r, functions, state, e - 1, out, count)
         marks = 0
     return out.change[:count].copy(), out.values[:count].copy(), left[:lefts].copy()
+
+
+@kernel
+def _append(rows: np.ndarray, count: int, r: int) -> tuple[np.ndarray, int]:
+    if count == rows.size:
+        larger = np.empty(2 * count + 16, np.int64)
+        larger[:count] = rows
+        rows = larger
+    rows[count] = r
+    return rows, count + 1
+
+
+@kernel
+def _forget(s: int, state: State, left: np.ndarray, lefts: int) -> tuple[np.ndarray, int]:
+    """Take the rows behind those that are shown out of a partition."""
+    shown = state.partitions[s].shown
+    while state.root[s] != NO_NODE and state.links[state.root[s], TOTAL] > shown:
+        r = of_rank(state.root[s], shown, state.occurrences, state.links)
+        remove(s, r, state.occurrences, state.links, state.root)
+        state.rows[r].slot = NOTHING
+        left, lefts = _append(left, lefts, r)
+    return left, lefts
 
 
 @kernel

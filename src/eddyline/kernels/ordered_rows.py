@@ -28,6 +28,7 @@ class Functions(NamedTuple):
         limit: the highest rank that is shown, which is the first function; 0: all rows are.
         silent: whether that rank is not reported.
         behind, before: how many rows behind a change, and before it, have other values.
+        forgets: whether rows that are not shown leave: no row before them ever does.
     """
 
     kind: np.ndarray
@@ -37,6 +38,7 @@ class Functions(NamedTuple):
     silent: bool
     behind: int
     before: int
+    forgets: bool
 
 
 class Events(NamedTuple):

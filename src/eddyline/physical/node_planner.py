@@ -70,6 +70,7 @@ from eddyline.runtime.operators.asof import AsofJoin as AsofOperator
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
 from eddyline.runtime.operators.filter import Filter as FilterOperator
+from eddyline.runtime.operators.first_rows import FirstRows
 from eddyline.runtime.operators.group import AggregateColumn, GroupKeys
 from eddyline.runtime.operators.group import GroupBy as GroupByOperator
 from eddyline.runtime.operators.join import Join as JoinOperator
@@ -316,6 +317,9 @@ class NodePlanner(StorePlanner):
         return Matching(left, right, _RULES[type(plan)], keys, inputs, width)
 
     def _over(self, plan: Over) -> Operator:
+        if plan.forgets:
+            types = tuple(f.type for f in plan.input.schema)
+            return FirstRows(self._rows_of_windows(plan.input), *partitions_of(plan), types)
         source = self._stored(plan.input)
         expiries = self.expiries(plan.input, [np.int64] * 3)
         return OverOperator(

@@ -45,6 +45,7 @@ def partitions_of(plan: Over) -> tuple[Partitions, Computed]:
         plan.silent,
         _reach(plan, "lag", "from"),
         _reach(plan, "lead"),
+        plan.forgets,
     )
     types = tuple(f.type for f in plan.functions)
     arguments = tuple(compile_expr(a) for a in numbers)

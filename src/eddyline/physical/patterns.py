@@ -88,6 +88,8 @@ def row_ids_of(plan: Plan) -> RowIds:
             return RowIds(sum(i.stored_width for i in inputs), all(i.stored for i in inputs))
         case Negation() | SemiJoin() | AntiJoin():  # the left rows are put into a store
             return RowIds(row_ids_of(node.left).stored_width, stored=True)
+        case Over() if node.forgets:  # the number of the change that shows the row as it is
+            return RowIds(1, stored=False)
         case Over():  # and the number of the change that shows the row as it is
             return RowIds(row_ids_of(node.input).stored_width + 1, stored=False)
         case RunningOver():

@@ -140,7 +140,7 @@ no error
 ----------
 SELECT ROW_NUMBER() OVER (PARTITION BY symbol ORDER BY ts DESC) AS rn FROM trades
 =>
-SqlError: line 1, column 76: OVER needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
+UnsupportedError: line 1, column 76: OVER needs a window on stream 'trades', or a limit: write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or QUALIFY ROW_NUMBER() OVER (...) <= 3 for the first rows of each partition
   SELECT ROW_NUMBER() OVER (PARTITION BY symbol ORDER BY ts DESC) AS rn FROM trades
                                                                              ^
 ----------
@@ -156,9 +156,7 @@ no error
 ----------
 SELECT symbol, price FROM trades ORDER BY price LIMIT 10
 =>
-SqlError: line 1, column 27: ORDER BY with LIMIT needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
-  SELECT symbol, price FROM trades ORDER BY price LIMIT 10
-                            ^
+no error
 ----------
 SELECT * FROM trades LIMIT 10
 =>

@@ -19,6 +19,8 @@ from eddyline.types import Field, Schema
 RANKS: Final = ("row_number", "rank", "dense_rank")
 COUNTS: Final = (*RANKS, "ntile", "rows")
 OF_ROWS: Final = ("lag", "lead", "from", "first_value", "last_value", "nth_value")
+#: Functions that do not read the rows behind.
+OF_EARLIER: Final = (*RANKS, "lag", "from", "first_value", "nth_value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,17 @@ class Over(Unary):
     @cached_property
     def takes_back(self) -> bool:
         return True
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether rows of the input never leave."""
+        return self.input.pattern is Pattern.MONOTONIC and not self.input.takes_back
+
+    @property
+    def forgets(self) -> bool:
+        """Whether rows behind the limit are forgotten: they stay there, and nothing reads them."""
+        functions = {f.function for f in self.functions}
+        return bool(self.limit) and self.is_endless and functions <= set(OF_EARLIER)
 
     @property
     def label(self) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pyarrow.types as pt
-
-from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal, columns_of, conjuncts
+from eddyline.algebra.expressions import columns_of, conjuncts
 from eddyline.algebra.nodes.over import RANKS
 from eddyline.algebra.plan import Filter, Over, Plan, Project, filtered
+from eddyline.algebra.rank_bounds import upper_bound
 
 
 def limit_ranks(plan: Plan) -> Plan:
@@ -33,7 +32,7 @@ def limit_ranks(plan: Plan) -> Plan:
 def _limited(plan: Filter, over: Over) -> Plan:
     width = len(over.input.schema)
     for term in conjuncts(plan.predicate):
-        found = _upper(term)
+        found = upper_bound(term)
         if found is None or found[0] < width:
             continue
         place, limit = found[0] - width, found[1]
@@ -44,25 +43,6 @@ def _limited(plan: Filter, over: Over) -> Plan:
         rest = [t for t in conjuncts(plan.predicate) if t is not term]
         return filtered(replace(over, limit=limit), rest)
     return plan
-
-
-def _upper(term: Expr) -> tuple[int, int] | None:
-    """The column, and the highest value that a term lets pass, of a term that bounds a rank."""
-    if not isinstance(term, Call) or len(term.args) != 2:
-        return None
-    function = term.function
-    left, right = term.args
-    if isinstance(left, Literal):
-        function = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}.get(function, "")
-        left, right = right, left
-    left = left.args[0] if isinstance(left, Call) and left.function == "cast" else left
-    if not isinstance(left, ColumnRef) or not isinstance(right, Literal):
-        return None
-    if right.value is None or not pt.is_integer(right.type):
-        return None
-    if function == "<=" or (function == "=" and right.value == 1):
-        return left.index, right.value
-    return (left.index, right.value - 1) if function == "<" else None
 
 
 def _silent(plan: Project, over: Over) -> Plan:

@@ -11,6 +11,7 @@ from eddyline.sql.binder.final import NoWindowEnd, final_plan, is_final_by_defau
 from eddyline.sql.binder.output import checked_output, unique_names
 from eddyline.sql.binder.parameters import parameter_row
 from eddyline.sql.binder.query import bind_query
+from eddyline.sql.binder.ranks import require_limits
 from eddyline.sql.binder.sessions import (
     ONLY_FINAL,
     NoSessionGroups,
@@ -58,6 +59,7 @@ def _bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
             "or a table that changes",
             UnsupportedError,
         )
+    require_limits(bound)
     plan = checked_output(bound.plan, select, context)
     sessions = has_sessions(plan)
     if sessions and emit.stated and emit.mode != "final":

@@ -160,12 +160,14 @@ class OpenStream:
     Attributes:
         made: what has been made of its rows, which stays as it is: "matches", "values with OVER";
             empty: nothing.
+        ranked: whether they have got ranks, which must be limited.
     """
 
     name: str
     node: exp.Expr
     context: Context
     made: str = ""
+    ranked: bool = False
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from eddyline.sql.binder.over_calls import (
     require_order,
     written_calls,
 )
+from eddyline.sql.binder.ranks import can_be_limited
 from eddyline.sql.binder.running import why_not_running
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.sub_query_joins import Reading
@@ -197,10 +198,10 @@ class FirstRows:
         self, exprs: list[Expr], rows: SelectedRows, streams: Iterable[OpenStream]
     ) -> None:
         calls = [e for expr in exprs for e in walk(expr) if is_over(e)]
-        if self._distinct:
+        if self._distinct and not self._on:
             require_windows(streams, "DISTINCT")
-        if self._limit:
-            require_windows(streams, "ORDER BY with LIMIT")
+        elif (self._limit or self._on) and not can_be_limited((), rows.plan):
+            require_windows(streams, "DISTINCT ON" if self._on else "ORDER BY with LIMIT")
         if not calls:
             return
         reason = why_not_running(calls, rows.plan, self._context)
@@ -210,7 +211,8 @@ class FirstRows:
         if frame is not None:
             message = f"an aggregate over a part of a partition is not supported here: {reason}"
             raise self._context.error(frame.node, message, UnsupportedError)
-        require_windows(streams, "OVER")
+        if not can_be_limited(calls, rows.plan):
+            require_windows(streams, "OVER")
         if rows.grouped and any(isinstance(c, OverGroup) for c in calls):
             nodes = [*self._select.expressions, *filter(None, [self.qualify])]
             message = "an aggregate with OVER beside GROUP BY: group in a sub-query of FROM"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from eddyline.algebra.expressions import conjuncts
-from eddyline.algebra.plan import Plan, RunningOver, filtered
+from eddyline.algebra.plan import Over, Plan, RunningOver, filtered
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream, require_windows
 from eddyline.sql.binder.event_times import event_time
@@ -49,8 +49,9 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
 def _made(plan: Plan, rows: Plan, streams: tuple[OpenStream, ...]) -> tuple[OpenStream, ...]:
     """The streams without a window, whose rows have got values with OVER in a plan above."""
     while plan is not rows:
-        if isinstance(plan, RunningOver):
-            return tuple(replace(s, made="rows with values of OVER") for s in streams)
+        if isinstance(plan, (Over, RunningOver)):
+            made, ranked = "rows with values of OVER", isinstance(plan, Over)
+            return tuple(replace(s, made=made, ranked=ranked) for s in streams)
         if len(plan.inputs) != 1:
             break
         plan = plan.inputs[0]
