@@ -80,6 +80,14 @@ define(
     "empty if there is no such part. The separator is a constant.",
     lambda args: with_constants("split_part", args, (_STRING, _STRING, _BIGINT), _STRING, (1,)),
 )
+define(
+    _FAMILY,
+    "split_index",
+    "split_index(text, separator, index)",
+    "As in Flink: one of the parts between separators, counted from 0; "
+    "NULL if there is no such part, as in an empty text. The separator is a constant.",
+    lambda args: with_constants("split_index", args, (_STRING, _STRING, _BIGINT), _STRING, (1,)),
+)
 
 
 def _edge(names: str, side: str, help_: str) -> None:

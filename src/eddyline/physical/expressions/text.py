@@ -102,18 +102,23 @@ def split_part(texts: pa.Array, separator: str, numbers: pa.Array) -> pa.Array:
     """One part per text, by its number from 1, or from -1 at the end; empty if there is no such
     part, NULL for number 0.
     """
+    flat, start, end = _parts(texts, separator)
+    part = values_of(numbers)
+    index = np.where(part > 0, start + part - 1, end + part)
+    exists = (part != 0) & (index >= start) & (index < end)
+    found = flat.take(pa.array(index, mask=~exists)).fill_null("")
+    return _valid(null_where_not(pc.not_equal(numbers, 0), found), texts)
+
+
+def _parts(texts: pa.Array, separator: str) -> tuple[pa.Array, Any, Any]:
+    """The parts of all texts, and for each text where its own begin and end; NULL has one part."""
     present = texts.fill_null("")
     if separator:
         parts = pc.split_pattern(present, separator)
         bounds, flat = values_of(parts.offsets).astype(np.int64), parts.values
     else:
         bounds, flat = np.arange(len(texts) + 1), present
-    start, end = bounds[:-1], bounds[1:]
-    part = values_of(numbers)
-    index = np.where(part > 0, start + part - 1, end + part)
-    exists = (part != 0) & (index >= start) & (index < end)
-    found = flat.take(pa.array(index, mask=~exists)).fill_null("")
-    return _valid(null_where_not(pc.not_equal(numbers, 0), found), texts)
+    return flat, bounds[:-1], bounds[1:]
 
 
 def _make_split_part(call: Call) -> Kernel:
@@ -122,6 +127,19 @@ def _make_split_part(call: Call) -> Kernel:
     def kernel(text: Datum, _: Datum, number: Datum) -> pa.Array:
         texts, numbers = as_arrays(text, number)
         return split_part(texts, separator, numbers)
+
+    return kernel
+
+
+def _make_split_index(call: Call) -> Kernel:
+    separator = argument_constant(call, 1)
+
+    def kernel(text: Datum, _: Datum, index: Datum) -> pa.Array:
+        texts, indices = as_arrays(text, index)
+        flat, start, end = _parts(texts, separator)
+        part = values_of(indices)
+        exists = (part >= 0) & (part < end - start) & (values_of(pc.binary_length(texts)) > 0)
+        return _valid(flat.take(pa.array(start + part, mask=~exists)), texts, indices)
 
     return kernel
 
@@ -224,6 +242,7 @@ TEXT_KERNELS: Final[dict[str, Maker]] = {
     "left": always(_left),
     "right": always(_right),
     "split_part": _make_split_part,
+    "split_index": _make_split_index,
     "trim": _make_trim(pc.utf8_trim),
     "ltrim": _make_trim(pc.utf8_ltrim),
     "rtrim": _make_trim(pc.utf8_rtrim),

@@ -1,0 +1,14 @@
+-- q21: Add channel id (Not in original suite)
+-- REGEXP_EXTRACT is Spark's: '' where nothing is found, which the published text expects to be NULL.
+SELECT
+    auction, bidder, price, channel,
+    CASE
+        WHEN lower(channel) = 'apple' THEN '0'
+        WHEN lower(channel) = 'google' THEN '1'
+        WHEN lower(channel) = 'facebook' THEN '2'
+        WHEN lower(channel) = 'baidu' THEN '3'
+        ELSE REGEXP_EXTRACT(url, '(&|^)channel_id=([^&]*)', 2)
+        END
+    AS channel_id FROM bid
+    where NULLIF(REGEXP_EXTRACT(url, '(&|^)channel_id=([^&]*)', 2), '') is not null or
+          lower(channel) in ('apple', 'google', 'facebook', 'baidu');

@@ -1,0 +1,2 @@
+-- q0: Pass through (Not in original suite)
+SELECT auction, bidder, price, `dateTime`, extra FROM bid;

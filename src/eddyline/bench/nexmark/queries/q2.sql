@@ -1,0 +1,2 @@
+-- q2: Selection
+SELECT auction, price FROM bid WHERE MOD(auction, 123) = 0;
