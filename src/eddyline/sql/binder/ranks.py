@@ -19,8 +19,9 @@ from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import Filter, Join, Over, Plan, Product, Project
 from eddyline.algebra.rank_bounds import upper_bound
 from eddyline.errors import UnsupportedError
-from eddyline.sql.binder.context import WINDOW_FORMS, BoundPlan
+from eddyline.sql.binder.context import BoundPlan
 from eddyline.sql.binder.over_calls import OverCall
+from eddyline.sql.window_syntax import WINDOW_FORMS
 
 
 def can_be_limited(calls: Sequence[Expr], plan: Plan) -> bool:
