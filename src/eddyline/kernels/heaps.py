@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare, kernel
 
 NO_NODE = -1
 
 
-@kernel
+@bare
 def precedes(
     a: int,
     b: int,

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import numba
 from numba.core import event
@@ -50,6 +50,22 @@ def kernel(function: F) -> F:
 def inlined(function: F) -> F:
     """A helper that is compiled into the kernels that call it."""
     return cast(F, numba.njit(inline="always", cache=True, error_model="numpy")(function))
+
+
+#: ``_nrt``: without Numba's run-time system, which counts references to arrays.
+_BARE: Final[dict[str, Any]] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "_nrt": False,
+}
+
+
+def bare(function: F) -> F:
+    """A part of a kernel that allocates no array, and so need not count references: where it takes
+    tuples of arrays, counting is most of the time (docs/decisions/0083-no-references.md).
+    """
+    return cast(F, numba.njit(**_BARE)(function))
 
 
 class _Compilations(event.Listener):

@@ -12,10 +12,12 @@ costs O(log n) and has no output. Where rows never leave, those behind are forgo
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from eddyline.kernels.heaps import NO_NODE, precedes
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare, kernel
 from eddyline.kernels.ordered_rows import (
     BEFORE,
     BEHIND,
@@ -53,6 +55,33 @@ from eddyline.kernels.treaps import (
 )
 
 
+class Room(NamedTuple):
+    """Room for what one call of ``run`` finds, and for what it remembers of the instant at which it
+    is.
+
+    Attributes:
+        changes: see there. left: int64, rows that left.
+        marked, touched: int64, rows to be looked at, and partitions.
+        values: int64[f], of the row that is looked at. at: int64[AT], how far it is.
+    """
+
+    changes: Changes
+    left: np.ndarray
+    marked: np.ndarray
+    touched: np.ndarray
+    values: np.ndarray
+    at: np.ndarray
+
+
+#: In ``at``: the event that is next, and where the next instant begins; numbers of changes, of rows
+#: that left, of marked rows and of touched partitions; what is done, with which of them it goes on;
+#: the row that is looked at (NO_NODE: none), its place, and how many rows before it are shown.
+EVENT, COUNT, LEFT_ROWS, MARKS, TOUCHES, STEP, NEXT, LOOKED, PLACE, SHOWN = range(10)
+AT = 10
+#: What is done at an instant, in this order.
+APPLY, LOOK, FORGET, LOOK_NEAR = range(4)
+
+
 @kernel
 def run(
     functions: Functions, events: Events, state: State
@@ -64,121 +93,120 @@ def run(
     Returns:
         The changes, CHANGE[n], their values, int64[n, f], and the rows that left, int64.
     """
-    instants = events.instants
-    n = events.kind.size
-    out = Changes(np.empty(n + 16, CHANGE), np.empty((n + 16, functions.kind.size), np.int64))
-    count = 0
-    left = np.empty(n, np.int64)
-    lefts = 0
-    marked = np.empty(64, np.int64)
-    marks = 0
-    touched = np.empty(n, np.int64)
-    e = 0
-    while e < n:
-        ts, seq = instants[0, e], instants[1, e]
-        touches = 0
-        while e < n and instants[0, e] == ts and instants[1, e] == seq:
-            r = events.row[e]
-            row = state.rows[r]
-            if events.kind[e] == IN:
-                _enter(events, e, state)
-                s = state.rows[r].slot
-                marked, marks = _mark(r, functions, state, marked, marks)
-                _note(s, r, functions, state)
-            elif row.slot == NOTHING or (events.kind[e] == EXPIRED and row.exp != ts):
-                e += 1
-                continue
-            else:
-                s = row.slot
-                marked, marks = _mark(r, functions, state, marked, marks)
-                _note(s, r, functions, state)
-                remove(s, r, state.occurrences, state.links, state.root)
-                if row.shown:
-                    state.partitions[s].shown -= 1
-                    if events.kind[e] == OUT:
-                        out, count = _report(r, -1, e, state, out, count)
-                state.rows[r].slot = NOTHING
-                state.rows[r].shown = False
-                left, lefts = _append(left, lefts, r)
-            touched[touches] = s
-            touches += 1
+    n, width = events.kind.size, functions.kind.size
+    reach = 1 + functions.behind + functions.before
+    room = Room(
+        Changes(np.empty(n + 16, CHANGE), np.empty((n + 16, width), np.int64)),
+        np.empty(n + 16, np.int64),
+        np.empty(64 + reach, np.int64),
+        np.empty(n, np.int64),
+        np.empty(width, np.int64),
+        np.zeros(AT, np.int64),
+    )
+    room.at[LOOKED] = NO_NODE
+    while not _advance(functions, events, state, room):
+        room = _enlarged(room, reach)
+    changes, at = room.changes, room.at
+    count, left = at[COUNT], at[LEFT_ROWS]
+    return changes.change[:count].copy(), changes.values[:count].copy(), room.left[:left].copy()
+
+
+@kernel
+def _enlarged(room: Room, reach: int) -> Room:
+    """Twice as much room of what there is too little of."""
+    at, changes, left, marked = room.at, room.changes, room.left, room.marked
+    count = at[COUNT]
+    if count + 2 > changes.change.size:
+        change = np.empty(2 * changes.change.size, CHANGE)
+        values = np.empty((change.size, room.values.size), np.int64)
+        change[:count] = changes.change[:count]
+        values[:count] = changes.values[:count]
+        changes = Changes(change, values)
+    if at[LEFT_ROWS] == left.size:
+        left = np.concatenate((left, np.empty_like(left)))
+    if at[MARKS] + reach > marked.size:
+        marked = np.concatenate((marked, np.empty_like(marked)))
+    return Room(changes, left, marked, room.touched, room.values, at)
+
+
+@bare
+def _advance(functions: Functions, events: Events, state: State, room: Room) -> bool:
+    """Process events until there is too little room; whether all have been processed."""
+    at = room.at
+    while True:
+        if at[STEP] == APPLY:
+            if not _apply(functions, events, state, room):
+                return False
+            if at[TOUCHES] == 0:
+                return True
+        elif at[STEP] == LOOK:
+            if not _look(functions, state, room):
+                return False
+        elif at[STEP] == FORGET:
+            if functions.forgets and not _forget(state, room):
+                return False
+        else:
+            if not _look_near(functions, state, room):
+                return False
+            at[MARKS] = 0
+            at[TOUCHES] = 0
+        at[STEP] = (at[STEP] + 1) % 4
+        at[NEXT] = 0
+
+
+@bare
+def _apply(functions: Functions, events: Events, state: State, room: Room) -> bool:
+    """Apply the events of an instant, or go on doing so."""
+    at, instants = room.at, events.instants
+    reach = 1 + functions.behind + functions.before
+    e = at[EVENT]
+    while e < events.kind.size:
+        begun = at[TOUCHES] > 0
+        if begun and (instants[0, e] != instants[0, e - 1] or instants[1, e] != instants[1, e - 1]):
+            break
+        r = events.row[e]
+        comes = events.kind[e] == IN
+        s = events.slot[e] if comes else state.rows[r].slot
+        expired = events.kind[e] == EXPIRED and state.rows[r].exp != instants[0, e]
+        if not comes and (s == NOTHING or expired):
             e += 1
-        for t in range(touches):
-            if state.partitions[touched[t]].since != NOWHERE:
-                out, count = _look_from(touched[t], functions, state, e - 1, out, count)
-        if functions.forgets:
-            for t in range(touches):
-                left, lefts = _forget(touched[t], state, left, lefts)
-        for m in range(marks):
-            r = marked[m]
-            if state.rows[r].marked:
-                state.rows[r].marked = False
-                if state.rows[r].slot != NOTHING and (functions.limit == 0 or state.rows[r].shown):
-                    out, count = _look_at(r, functions, state, e - 1, out, count)
-        marks = 0
-    return out.change[:count].copy(), out.values[:count].copy(), left[:lefts].copy()
+            continue
+        enough = at[COUNT] < room.changes.change.size and at[LEFT_ROWS] < room.left.size
+        if not enough or at[MARKS] + reach > room.marked.size:
+            at[EVENT] = e
+            return False
+        if comes:
+            _enter(events, e, state)
+        _mark(r, functions, state, room)
+        _note(s, r, functions, state)
+        if not comes:
+            remove(s, r, state.occurrences, state.links, state.root)
+            if state.rows[r].shown:
+                state.partitions[s].shown -= 1
+                if events.kind[e] == OUT:
+                    _report(r, -1, e, state, room)
+            state.rows[r].shown = False
+            _leave(r, state, room)
+        room.touched[at[TOUCHES]] = s
+        at[TOUCHES] += 1
+        e += 1
+    at[EVENT] = e
+    return True
 
 
-@kernel
-def _append(rows: np.ndarray, count: int, r: int) -> tuple[np.ndarray, int]:
-    if count == rows.size:
-        larger = np.empty(2 * count + 16, np.int64)
-        larger[:count] = rows
-        rows = larger
-    rows[count] = r
-    return rows, count + 1
+@bare
+def _leave(r: int, state: State, room: Room) -> None:
+    state.rows[r].slot = NOTHING
+    room.left[room.at[LEFT_ROWS]] = r
+    room.at[LEFT_ROWS] += 1
 
 
-@kernel
-def _forget(s: int, state: State, left: np.ndarray, lefts: int) -> tuple[np.ndarray, int]:
-    """Take the rows behind those that are shown out of a partition."""
-    shown = state.partitions[s].shown
-    while state.root[s] != NO_NODE and state.links[state.root[s], TOTAL] > shown:
-        r = of_rank(state.root[s], shown, state.occurrences, state.links)
-        remove(s, r, state.occurrences, state.links, state.root)
-        state.rows[r].slot = NOTHING
-        left, lefts = _append(left, lefts, r)
-    return left, lefts
-
-
-@kernel
-def _enter(events: Events, e: int, state: State) -> None:
-    """Put a row into the tree of its partition."""
-    r = events.row[e]
-    s = events.slot[e]
-    state.rows[r].slot = s
-    state.rows[r].last_slot = s
-    state.rows[r].key = events.key[e]
-    state.rows[r].peer = events.peer[e]
-    for a in range(events.arguments.shape[0]):
-        state.arguments[r, a] = events.arguments[a, e]
-    order_key, row, base = state.order_key, state.row, state.base
-    offsets, origin, data = state.offsets, state.origin, state.data
-    key = events.key[e]
-    c = state.root[s]
-    p = NO_NODE
-    side = LEFT
-    while c != NO_NODE:
-        p = c
-        other = state.rows[c].key
-        before = precedes(key, other, False, order_key, row, base, offsets, origin, data)
-        side = LEFT if before else RIGHT
-        c = state.links[p, side]
-    attach(s, r, p, side, state.occurrences, state.links, state.root)
-
-
-@kernel
-def _mark(
-    r: int, functions: Functions, state: State, marked: np.ndarray, marks: int
-) -> tuple[np.ndarray, int]:
+@bare
+def _mark(r: int, functions: Functions, state: State, room: Room) -> None:
     """Let a row, and those near it whose values it can change, be looked at."""
-    needed = marks + 1 + functions.behind + functions.before
-    if needed > marked.size:
-        larger = np.empty(2 * needed, np.int64)
-        larger[:marks] = marked[:marks]
-        marked = larger
+    marks = room.at[MARKS]
     state.rows[r].marked = True
-    marked[marks] = r
+    room.marked[marks] = r
     marks += 1
     v = r
     for _ in range(functions.behind):
@@ -186,7 +214,7 @@ def _mark(
         if v == NO_NODE:
             break
         state.rows[v].marked = True
-        marked[marks] = v
+        room.marked[marks] = v
         marks += 1
     v = r
     for _ in range(functions.before):
@@ -194,12 +222,127 @@ def _mark(
         if v == NO_NODE:
             break
         state.rows[v].marked = True
-        marked[marks] = v
+        room.marked[marks] = v
         marks += 1
-    return marked, marks
+    room.at[MARKS] = marks
 
 
-@kernel
+@bare
+def _look(functions: Functions, state: State, room: Room) -> bool:
+    """Compute the values of the rows of touched partitions from a place on, as far as they are
+    shown.
+    """
+    at = room.at
+    limited = functions.limit > 0
+    while at[NEXT] < at[TOUCHES]:
+        s = room.touched[at[NEXT]]
+        if state.partitions[s].since != NOWHERE:
+            _begin(s, functions, state, at)
+        r, place, shown = at[LOOKED], at[PLACE], at[SHOWN]
+        while r != NO_NODE:
+            if at[COUNT] + 2 > room.changes.change.size:
+                at[LOOKED], at[PLACE], at[SHOWN] = r, place, shown
+                return False
+            _compute(r, place, True, functions, state, room.values)
+            inside = not limited or room.values[0] <= functions.limit
+            _change(r, inside, functions.silent, state, room)
+            state.rows[r].marked = False
+            if inside:
+                shown += 1
+            elif state.partitions[s].shown == shown:
+                break
+            place += 1
+            r = following(r, state.links)
+        at[LOOKED] = NO_NODE
+        at[NEXT] += 1
+    return True
+
+
+@bare
+def _begin(s: int, functions: Functions, state: State, at: np.ndarray) -> None:
+    """Let the first row of a partition whose values may have changed be looked at."""
+    place = state.partitions[s].since
+    state.partitions[s].since = NOWHERE
+    root = state.root[s]
+    if root == NO_NODE or place >= state.links[root, TOTAL]:
+        return
+    if functions.limit > 0 and place > state.partitions[s].shown:
+        return  # a row before it is not shown, so neither is it
+    at[LOOKED] = of_rank(root, place, state.occurrences, state.links)
+    at[PLACE] = place
+    at[SHOWN] = place
+
+
+@bare
+def _forget(state: State, room: Room) -> bool:
+    """Take the rows behind those that are shown out of touched partitions."""
+    at = room.at
+    while at[NEXT] < at[TOUCHES]:
+        s = room.touched[at[NEXT]]
+        shown = state.partitions[s].shown
+        while state.root[s] != NO_NODE and state.links[state.root[s], TOTAL] > shown:
+            if at[LEFT_ROWS] == room.left.size:
+                return False
+            r = of_rank(state.root[s], shown, state.occurrences, state.links)
+            remove(s, r, state.occurrences, state.links, state.root)
+            _leave(r, state, room)
+        at[NEXT] += 1
+    return True
+
+
+@bare
+def _look_near(functions: Functions, state: State, room: Room) -> bool:
+    """Compute the values of marked rows that depend on the rows near them."""
+    at, values = room.at, room.values
+    while at[NEXT] < at[MARKS]:
+        if at[COUNT] + 2 > room.changes.change.size:
+            return False
+        r = room.marked[at[NEXT]]
+        at[NEXT] += 1
+        if not state.rows[r].marked:
+            continue
+        state.rows[r].marked = False
+        if state.rows[r].slot == NOTHING or (functions.limit > 0 and not state.rows[r].shown):
+            continue
+        for f in range(values.size):
+            values[f] = state.values[r, f]
+        place = rank_of(r, state.occurrences, state.links)
+        _compute(r, place, False, functions, state, values)
+        _change(r, True, functions.silent, state, room)
+    return True
+
+
+@bare
+def _enter(events: Events, e: int, state: State) -> None:
+    """Put a row into the tree of its partition."""
+    r = events.row[e]
+    s = events.slot[e]
+    state.rows[r].slot = s
+    state.rows[r].last_slot = s
+    state.rows[r].key = events.key[e]
+    state.rows[r].prefix = state.order_key[events.key[e]]
+    state.rows[r].peer = events.peer[e]
+    for a in range(events.arguments.shape[0]):
+        state.arguments[r, a] = events.arguments[a, e]
+    order_key, row, base = state.order_key, state.row, state.base
+    offsets, origin, data = state.offsets, state.origin, state.data
+    key, prefix = events.key[e], state.rows[r].prefix
+    c = state.root[s]
+    p = NO_NODE
+    side = LEFT
+    while c != NO_NODE:
+        p = c
+        if prefix != state.rows[c].prefix:
+            before = prefix < state.rows[c].prefix
+        else:
+            other = state.rows[c].key
+            before = precedes(key, other, False, order_key, row, base, offsets, origin, data)
+        side = LEFT if before else RIGHT
+        c = state.links[p, side]
+    attach(s, r, p, side, state.occurrences, state.links, state.root)
+
+
+@bare
 def _note(s: int, r: int, functions: Functions, state: State) -> None:
     """From which place on the values of a partition change with a row that is in its tree."""
     place = rank_of(r, state.occurrences, state.links)
@@ -216,48 +359,7 @@ def _note(s: int, r: int, functions: Functions, state: State) -> None:
     state.partitions[s].since = since
 
 
-@kernel
-def _look_from(
-    s: int, functions: Functions, state: State, e: int, out: Changes, count: int
-) -> tuple[Changes, int]:
-    """Compute the values of the rows of a partition from a place on, as far as they are shown."""
-    place = state.partitions[s].since
-    state.partitions[s].since = NOWHERE
-    root = state.root[s]
-    if root == NO_NODE or place >= state.links[root, TOTAL]:
-        return out, count
-    limited = functions.limit > 0
-    if limited and place > state.partitions[s].shown:
-        return out, count  # a row before it is not shown, so neither is it
-    r = of_rank(root, place, state.occurrences, state.links)
-    shown = place
-    values = np.empty(functions.kind.size, np.int64)
-    while r != NO_NODE:
-        _compute(r, place, True, functions, state, values)
-        inside = not limited or values[0] <= functions.limit
-        out, count = _change(r, inside, values, functions.silent, state, e, out, count)
-        state.rows[r].marked = False
-        if inside:
-            shown += 1
-        elif state.partitions[s].shown == shown:
-            break
-        place += 1
-        r = following(r, state.links)
-    return out, count
-
-
-@kernel
-def _look_at(
-    r: int, functions: Functions, state: State, e: int, out: Changes, count: int
-) -> tuple[Changes, int]:
-    """Compute the values of a row that depend on the rows near it."""
-    values = state.values[r].copy()
-    place = rank_of(r, state.occurrences, state.links)
-    _compute(r, place, False, functions, state, values)
-    return _change(r, True, values, functions.silent, state, e, out, count)
-
-
-@kernel
+@bare
 def _compute(
     r: int, place: int, ranks: bool, functions: Functions, state: State, out: np.ndarray
 ) -> None:
@@ -305,7 +407,7 @@ def _compute(
             out[f] = NOTHING
 
 
-@kernel
+@bare
 def _tile(place: int, total: int, tiles: int) -> int:
     """The number of the tile of a place; the first ones are larger by a row."""
     size, larger = total // tiles, total % tiles
@@ -314,48 +416,36 @@ def _tile(place: int, total: int, tiles: int) -> int:
     return larger + (place - larger * (size + 1)) // size + 1
 
 
-@kernel
-def _change(
-    r: int,
-    inside: bool,
-    values: np.ndarray,
-    silent: bool,
-    state: State,
-    e: int,
-    out: Changes,
-    count: int,
-) -> tuple[Changes, int]:
-    """Let a row have values, and be shown or not."""
-    shown = state.rows[r].shown
+@bare
+def _change(r: int, inside: bool, silent: bool, state: State, room: Room) -> None:
+    """Let a row have the values that have been computed, and be shown or not; there must be room
+    for two changes.
+    """
+    shown, values = state.rows[r].shown, room.values
+    e = room.at[EVENT] - 1
     differs = False
     for f in range(1 if silent else 0, values.size):
         differs |= values[f] != state.values[r, f]
     if shown and (differs or not inside):
-        out, count = _report(r, -1, e, state, out, count)
-    state.values[r] = values
+        _report(r, -1, e, state, room)
+    for f in range(values.size):
+        state.values[r, f] = values[f]
     if inside and (differs or not shown):
-        out, count = _report(r, 1, e, state, out, count)
+        _report(r, 1, e, state, room)
     if inside != shown:
         state.rows[r].shown = inside
         state.partitions[state.rows[r].slot].shown += 1 if inside else -1
-    return out, count
 
 
-@kernel
-def _report(
-    r: int, sign: int, e: int, state: State, out: Changes, count: int
-) -> tuple[Changes, int]:
-    if count == out.change.size:
-        change = np.empty(2 * count, CHANGE)
-        change[:count] = out.change
-        values = np.empty((2 * count, out.values.shape[1]), np.int64)
-        values[:count] = out.values
-        out = Changes(change, values)
+@bare
+def _report(r: int, sign: int, e: int, state: State, room: Room) -> None:
+    out, count = room.changes, room.at[COUNT]
     out.change[count].row = r
     out.change[count].event = e
     out.change[count].sign = sign
     if sign > 0:
         state.rows[r].version = state.changes + count
     out.change[count].version = state.rows[r].version
-    out.values[count] = state.values[r]
-    return out, count + 1
+    for f in range(out.values.shape[1]):
+        out.values[count, f] = state.values[r, f]
+    room.at[COUNT] += 1

@@ -60,11 +60,15 @@ class Events(NamedTuple):
     arguments: np.ndarray
 
 
-#: State by number of a row: see Events, ``slot`` is NOTHING when it has left; the number of the
-#: change that shows it; whether it is shown; whether it waits to be looked at.
+#: State by number of a row: see Events, ``slot`` is NOTHING when it has left; ``prefix`` is the
+#: order key of its sort key; the number of the change that shows it; whether it is shown; whether
+#: it waits to be looked at.
 ROW = np.dtype(
     [
-        *((name, np.int64) for name in ("slot", "last_slot", "key", "peer", "exp", "version")),
+        *(
+            (name, np.int64)
+            for name in ("slot", "last_slot", "prefix", "key", "peer", "exp", "version")
+        ),
         ("shown", np.bool_),
         ("marked", np.bool_),
     ],

@@ -11,14 +11,14 @@ import numpy as np
 
 from eddyline.kernels.hashing import mix
 from eddyline.kernels.heaps import NO_NODE
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare
 
 #: Columns of ``links``, int64[nodes, LINKS].
 LEFT, RIGHT, PARENT, TOTAL, MOST = range(5)
 LINKS = 5
 
 
-@kernel
+@bare
 def update(v: int, occurrences: np.ndarray, links: np.ndarray) -> None:
     """Compute a node's sums from those of its children."""
     total = occurrences[v]
@@ -32,7 +32,7 @@ def update(v: int, occurrences: np.ndarray, links: np.ndarray) -> None:
     links[v, MOST] = most
 
 
-@kernel
+@bare
 def update_above(v: int, occurrences: np.ndarray, links: np.ndarray) -> None:
     """The sums of a node and of those above it."""
     while v != NO_NODE:
@@ -40,7 +40,7 @@ def update_above(v: int, occurrences: np.ndarray, links: np.ndarray) -> None:
         v = links[v, PARENT]
 
 
-@kernel
+@bare
 def replace(s: int, old: int, new: int, links: np.ndarray, root: np.ndarray) -> None:
     """Let the parent of ``old``, or the group, have ``new`` as child."""
     p = links[old, PARENT]
@@ -54,7 +54,7 @@ def replace(s: int, old: int, new: int, links: np.ndarray, root: np.ndarray) -> 
         links[new, PARENT] = p
 
 
-@kernel
+@bare
 def rotate_up(s: int, v: int, occurrences: np.ndarray, links: np.ndarray, root: np.ndarray) -> None:
     """Exchange a node with its parent."""
     p = links[v, PARENT]
@@ -70,7 +70,7 @@ def rotate_up(s: int, v: int, occurrences: np.ndarray, links: np.ndarray, root: 
     update(v, occurrences, links)
 
 
-@kernel
+@bare
 def attach(
     s: int,
     v: int,
@@ -94,7 +94,7 @@ def attach(
     update_above(links[v, PARENT], occurrences, links)
 
 
-@kernel
+@bare
 def remove(s: int, v: int, occurrences: np.ndarray, links: np.ndarray, root: np.ndarray) -> None:
     """Take a node out."""
     while True:
@@ -108,7 +108,7 @@ def remove(s: int, v: int, occurrences: np.ndarray, links: np.ndarray, root: np.
     update_above(above, occurrences, links)
 
 
-@kernel
+@bare
 def of_rank(v: int, rank: int, occurrences: np.ndarray, links: np.ndarray) -> int:
     """The node with the row of a number, from 0, in the order of values below a root."""
     while True:
@@ -123,7 +123,7 @@ def of_rank(v: int, rank: int, occurrences: np.ndarray, links: np.ndarray) -> in
             v = links[v, RIGHT]
 
 
-@kernel
+@bare
 def first(v: int, links: np.ndarray) -> int:
     """The first node below one."""
     while links[v, LEFT] != NO_NODE:
@@ -131,7 +131,7 @@ def first(v: int, links: np.ndarray) -> int:
     return v
 
 
-@kernel
+@bare
 def following(v: int, links: np.ndarray) -> int:
     """The node behind one in the order of values."""
     if links[v, RIGHT] != NO_NODE:
@@ -143,7 +143,7 @@ def following(v: int, links: np.ndarray) -> int:
     return p
 
 
-@kernel
+@bare
 def preceding(v: int, links: np.ndarray) -> int:
     """The node before one in order, NO_NODE before the first."""
     c = links[v, LEFT]
@@ -158,7 +158,7 @@ def preceding(v: int, links: np.ndarray) -> int:
     return p
 
 
-@kernel
+@bare
 def rank_of(v: int, occurrences: np.ndarray, links: np.ndarray) -> int:
     """How many rows the nodes before one have."""
     left = links[v, LEFT]

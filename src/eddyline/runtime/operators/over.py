@@ -232,10 +232,10 @@ class Over(Operator):
             held.refer(numbers, -1)
         for held, numbers in self._counted(key, ties, arguments):
             held.release(numbers)
-        partitions = np.unique(np.concatenate((slots, self._rows["last_slot"][left])))
-        self._table.release(partitions[self._roots.array[partitions] == kernels.NOTHING])
-        gone = np.unique(left)
-        gone = gone[self._rows["slot"][gone] == kernels.NOTHING]
+        partitions = np.concatenate((slots, self._rows["last_slot"][left]))
+        empty = partitions[self._roots.array[partitions] == kernels.NOTHING]
+        self._table.release(np.unique(empty))
+        gone = np.unique(left[self._rows["slot"][left] == kernels.NOTHING])
         if self._by_ids is None:
             self._numbers.release(gone)
         else:

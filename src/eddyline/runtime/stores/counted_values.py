@@ -68,8 +68,8 @@ class CountedValues:
 
     def release(self, numbers: Array) -> None:
         """Release those of these that nothing refers to."""
-        numbers = np.unique(numbers[numbers >= 0])
-        self.table.release(numbers[self._references.array[numbers] == 0])
+        numbers = numbers[numbers >= 0]
+        self.table.release(np.unique(numbers[self._references.array[numbers] == 0]))
 
     def state(self) -> State:
         """The values, with their numbers."""
