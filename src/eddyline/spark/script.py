@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef, TableDef
-from eddyline.algebra.functions import CodeFunction, FunctionKind
 from eddyline.algebra.drains import drain_us
+from eddyline.algebra.functions import CodeFunction, FunctionKind
 from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.engine.definitions import Definition
 from eddyline.engine.engine import Engine
