@@ -84,7 +84,7 @@ def show(figures: Iterable[Figure], console: Console) -> None:
 
 
 def _cases(
-    query: str | None, events: int, spark: bool
+    query: str | None, events: int | None, spark: bool
 ) -> Iterable[tuple[str, Callable[[], Figure]]]:
     names = NAMES if query is None else (query,)
     if spark:
