@@ -82,3 +82,44 @@ def run_once(spark: SparkSession, to: Path) -> None:
         run.processAllAvailable()
     finally:
         run.stop()
+
+
+OVER_ALL_ROWS: Final = {
+    "tumble": "SELECT k, window_end, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE v, DESCRIPTOR(ts), "
+    "INTERVAL '30' SECOND)) GROUP BY k, window_start, window_end",
+    "hop": "SELECT window_end, SUM(x) AS x FROM TABLE(HOP(TABLE v, DESCRIPTOR(ts), "
+    "INTERVAL '20' SECOND, INTERVAL '1' MINUTE)) GROUP BY window_start, window_end",
+    "session": "SELECT k, COUNT(*) AS n FROM v GROUP BY k, SESSION(ts, INTERVAL '40' SECOND)",
+    "joined": "SELECT a.k, a.n, b.x FROM (SELECT k, window_end, COUNT(*) AS n FROM TABLE(TUMBLE("
+    "TABLE v, DESCRIPTOR(ts), INTERVAL '30' SECOND)) GROUP BY k, window_start, window_end) AS a "
+    "JOIN (SELECT k, window_end, MAX(x) AS x FROM TABLE(TUMBLE(TABLE v, DESCRIPTOR(ts), "
+    "INTERVAL '30' SECOND)) GROUP BY k, window_start, window_end) AS b "
+    "ON a.k = b.k AND a.window_end = b.window_end",
+    "lengthy": "SELECT k, COUNT(*) AS n FROM s [RANGE 10 SECONDS] GROUP BY k EMIT CHANGES",
+}
+
+
+def test_the_end_of_the_input_ends_windows_over_rows_that_stay(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    (tmp_path / "in").mkdir()
+    pq.write_table(rows(1), tmp_path / "in" / "1.parquet")
+    engine, session = Engine(), Session(spark, shards=2)
+    source = f"WITH (source = 'parquet', path = '{tmp_path / 'in'}')"
+    engine.sql(f"CREATE STREAM s ({COLUMNS}) TIMESTAMP BY ts")
+    session.sql(f"CREATE STREAM s ({COLUMNS}) TIMESTAMP BY ts {source}")
+    for made in (engine, session):
+        made.sql("CREATE VIEW v AS SELECT * FROM s [UNBOUNDED]")
+    for name, sql in OVER_ALL_ROWS.items():
+        engine.query(sql, name=name)
+        session.query(name, sql, sink="parquet", path=str(tmp_path / "out" / name))
+    first, then = engine.process({"s": rows(1)}), engine.advance("2027-01-01")
+    session.start(available_now=True).finish()
+    for name in OVER_ALL_ROWS:
+        expected = rows_of(first[name]) + rows_of(then[name])
+        found = pq.read_table(tmp_path / "out" / name)
+        found = found.select(["_op", "_ts", *engine.queries[name].schema.names])
+        assert len(then[name]) > 0
+        assert sorted(map(repr, rows_of(found))) == sorted(
+            repr((op, ts, *values)) for op, ts, _, *values in expected
+        )

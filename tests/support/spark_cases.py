@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 
 from eddyline import Engine
+from eddyline.algebra.drains import drain_us
 from eddyline.engine.changes import Changes
 from eddyline.engine.query import Query
 from eddyline.spark.run import Run
-from eddyline.spark.script import longest_range_us
 from eddyline.testing.bags import Row, plain, rows_of
 from eddyline.types import BEGINNING
 
@@ -110,7 +110,7 @@ class Twin:
 
     def end(self) -> None:
         """End the input: advance until all windows are empty."""
-        longest = max(map(longest_range_us, self.engine.queries.values()), default=0)
+        longest = max((drain_us(q.plan) for q in self.engine.queries.values()), default=0)
         self._collect(self.engine.advance(max(self._newest.values()) + longest + 1))
 
     def changes(self) -> dict[str, list[tuple[Any, ...]]]:

@@ -37,6 +37,30 @@ def bench_queries(
         run_queries(quick=quick, json=json)
 
 
+@bench.command("nexmark")
+def bench_nexmark(
+    query: Annotated[
+        str | None, typer.Option(help="Only this one: q0 to q23.", metavar="NAME")
+    ] = None,
+    events: Annotated[
+        int | None,
+        typer.Option(
+            min=1_000,
+            help="Persons, auctions and bids, together; default: 500,000, with --spark 3,000,000.",
+        ),
+    ] = None,
+    spark: Annotated[
+        bool, typer.Option("--spark", help="One Spark job instead of embedded engines.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Measure the queries of NEXMark, one by one and all in one engine."""
+    from eddyline.bench.nexmark.run import run_nexmark
+
+    with failures.reported():
+        run_nexmark(query=query, events=events, spark=spark, json=json)
+
+
 @bench.command("floor")
 def bench_floor(
     rounds: Annotated[int, typer.Option(min=1, help="Runs of each pipeline.")] = 3,

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.algebra.drains import drain_us
 from eddyline.algebra.functions import CodeFunction, FunctionKind
-from eddyline.algebra.reads import stream_scans, streams_read, tables_read
-from eddyline.algebra.windows import Range
+from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.engine.definitions import Definition
 from eddyline.engine.engine import Engine
 from eddyline.engine.functions import add_function
@@ -210,12 +210,12 @@ class Script:
         return tuple(d.sql for d in self.definitions)
 
     def try_rows(self, rows: Mapping[str, pa.Table]) -> None:
-        """Process rows with the checking engine, and advance it until all RANGE windows are empty.
+        """Process rows with the checking engine, and advance it until all windows are empty.
 
         The script cannot be used to run a job afterwards.
         """
         self._engine.process(rows)
-        self._engine.advance(max(map(longest_range_us, self.queries.values()), default=0) + 2)
+        self._engine.advance(max((drain_us(q.plan) for q in self.queries.values()), default=0) + 2)
 
     @property
     def functions(self) -> tuple[CodeFunction, ...]:
@@ -391,9 +391,3 @@ def positioned(error: SqlError, statement: Statement, text: str) -> SqlError:
     shift = statement.column - 1 if error.line == 1 else 0
     line = error.line + statement.line - 1
     return type(error)(error.message, line=line, column=error.column + shift, sql=text)
-
-
-def longest_range_us(query: Query) -> int:
-    """The longest RANGE window of a query, in microseconds; 0 if it has none."""
-    scans = stream_scans(query.plan)
-    return max((s.window.us for s in scans if isinstance(s.window, Range)), default=0)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from eddyline.algebra.drains import drain_us
 from eddyline.engine.query import Query
 from eddyline.errors import StateError
 from eddyline.spark.layouts.job_layouts import JobLayouts
 from eddyline.spark.layouts.layout_shards import LayoutShards, by_group
 from eddyline.spark.layouts.layout_views import LayoutViews
 from eddyline.spark.operation.script_delta import ScriptDelta
-from eddyline.spark.script import QueryGroup, longest_range_us
+from eddyline.spark.script import QueryGroup
 from eddyline.spark.statement_texts import drop_statement
 from eddyline.spark.storage.control import (
     ControlStream,
@@ -81,14 +82,14 @@ class GroupRequests:
     def end_input(self) -> None:
         """End the input of all shards.
 
-        A shard advances after its last row by the longest RANGE window of its queries, so that all
-        windows expire.
+        A shard advances after its last row for as long as one of its queries may have results, so
+        that all windows end.
         """
-        longest_us = {shard: 0 for of in self._layouts.all for shard in of.ids}
+        drains_us = {shard: 0 for of in self._layouts.all for shard in of.ids}
         for query in self._script.queries.values():
             for shard in self._layouts.shards(self.layout_of[query.name].group):
-                longest_us[shard] = max(longest_us[shard], longest_range_us(query))
-        self._control.end_of_input(longest_us)
+                drains_us[shard] = max(drains_us[shard], drain_us(query.plan))
+        self._control.end_of_input(drains_us)
 
     def allot_cores(self, shards: int, first: int) -> None:
         """Tell the engines of each group how many cores each has, once after a rescaling.

@@ -197,7 +197,8 @@ class ControlStream:
         """Let the shards process the rows held for the watermark, and all expiries.
 
         Args:
-            drain_us: shard to the longest RANGE window of its queries, in microseconds.
+            drain_us: shard to how long its queries may have results after its last row, in
+                microseconds.
         """
         self._write("end", [Request(shard, "end", str(us)) for shard, us in drain_us.items()])
 
