@@ -12,74 +12,53 @@ costs O(log n) and has no output. Where rows never leave, those behind are forgo
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from eddyline.kernels.heaps import NO_NODE, precedes
+from eddyline.kernels.heaps import NO_NODE
 from eddyline.kernels.options import bare, kernel
 from eddyline.kernels.ordered_rows import (
-    BEFORE,
-    BEHIND,
     CHANGE,
-    DENSE_RANK,
     EXPIRED,
-    FIRST,
-    FIRST_OF_ARGUMENTS,
-    FROM,
     IN,
-    LAST,
     NOTHING,
     NOWHERE,
-    NTH,
-    NTILE,
     OUT,
-    RANK,
-    ROW_NUMBER,
-    ROWS,
     Changes,
     Events,
     Functions,
     State,
 )
+from eddyline.kernels.ordered_values import (
+    APPLY,
+    AT,
+    COUNT,
+    EVENT,
+    FORGET,
+    LEFT_ROWS,
+    LOOK,
+    LOOKED,
+    MARKS,
+    NEXT,
+    PLACE,
+    SHOWN,
+    STEP,
+    TOUCHES,
+    Room,
+    change_values,
+    compute,
+    enter,
+    leave,
+    mark,
+    note,
+    report,
+)
 from eddyline.kernels.treaps import (
-    LEFT,
-    RIGHT,
     TOTAL,
-    attach,
     following,
     of_rank,
-    preceding,
     rank_of,
     remove,
 )
-
-
-class Room(NamedTuple):
-    """Room for what one call of ``run`` finds, and for what it remembers of the instant at which it
-    is.
-
-    Attributes:
-        changes: see there. left: int64, rows that left.
-        marked, touched: int64, rows to be looked at, and partitions.
-        values: int64[f], of the row that is looked at. at: int64[AT], how far it is.
-    """
-
-    changes: Changes
-    left: np.ndarray
-    marked: np.ndarray
-    touched: np.ndarray
-    values: np.ndarray
-    at: np.ndarray
-
-
-#: In ``at``: the event that is next, and where the next instant begins; numbers of changes, of rows
-#: that left, of marked rows and of touched partitions; what is done, with which of them it goes on;
-#: the row that is looked at (NO_NODE: none), its place, and how many rows before it are shown.
-EVENT, COUNT, LEFT_ROWS, MARKS, TOUCHES, STEP, NEXT, LOOKED, PLACE, SHOWN = range(10)
-AT = 10
-#: What is done at an instant, in this order.
-APPLY, LOOK, FORGET, LOOK_NEAR = range(4)
 
 
 @kernel
@@ -176,55 +155,22 @@ def _apply(functions: Functions, events: Events, state: State, room: Room) -> bo
             at[EVENT] = e
             return False
         if comes:
-            _enter(events, e, state)
-        _mark(r, functions, state, room)
-        _note(s, r, functions, state)
+            enter(events, e, state)
+        mark(r, functions, state, room)
+        note(s, r, functions, state)
         if not comes:
             remove(s, r, state.occurrences, state.links, state.root)
             if state.rows[r].shown:
                 state.partitions[s].shown -= 1
                 if events.kind[e] == OUT:
-                    _report(r, -1, e, state, room)
+                    report(r, -1, e, state, room)
             state.rows[r].shown = False
-            _leave(r, state, room)
+            leave(r, state, room)
         room.touched[at[TOUCHES]] = s
         at[TOUCHES] += 1
         e += 1
     at[EVENT] = e
     return True
-
-
-@bare
-def _leave(r: int, state: State, room: Room) -> None:
-    state.rows[r].slot = NOTHING
-    room.left[room.at[LEFT_ROWS]] = r
-    room.at[LEFT_ROWS] += 1
-
-
-@bare
-def _mark(r: int, functions: Functions, state: State, room: Room) -> None:
-    """Let a row, and those near it whose values it can change, be looked at."""
-    marks = room.at[MARKS]
-    state.rows[r].marked = True
-    room.marked[marks] = r
-    marks += 1
-    v = r
-    for _ in range(functions.behind):
-        v = following(v, state.links)
-        if v == NO_NODE:
-            break
-        state.rows[v].marked = True
-        room.marked[marks] = v
-        marks += 1
-    v = r
-    for _ in range(functions.before):
-        v = preceding(v, state.links)
-        if v == NO_NODE:
-            break
-        state.rows[v].marked = True
-        room.marked[marks] = v
-        marks += 1
-    room.at[MARKS] = marks
 
 
 @bare
@@ -243,9 +189,9 @@ def _look(functions: Functions, state: State, room: Room) -> bool:
             if at[COUNT] + 2 > room.changes.change.size:
                 at[LOOKED], at[PLACE], at[SHOWN] = r, place, shown
                 return False
-            _compute(r, place, True, functions, state, room.values)
+            compute(r, place, True, functions, state, room.values)
             inside = not limited or room.values[0] <= functions.limit
-            _change(r, inside, functions.silent, state, room)
+            change_values(r, inside, functions.silent, state, room)
             state.rows[r].marked = False
             if inside:
                 shown += 1
@@ -285,7 +231,7 @@ def _forget(state: State, room: Room) -> bool:
                 return False
             r = of_rank(state.root[s], shown, state.occurrences, state.links)
             remove(s, r, state.occurrences, state.links, state.root)
-            _leave(r, state, room)
+            leave(r, state, room)
         at[NEXT] += 1
     return True
 
@@ -307,145 +253,6 @@ def _look_near(functions: Functions, state: State, room: Room) -> bool:
         for f in range(values.size):
             values[f] = state.values[r, f]
         place = rank_of(r, state.occurrences, state.links)
-        _compute(r, place, False, functions, state, values)
-        _change(r, True, functions.silent, state, room)
+        compute(r, place, False, functions, state, values)
+        change_values(r, True, functions.silent, state, room)
     return True
-
-
-@bare
-def _enter(events: Events, e: int, state: State) -> None:
-    """Put a row into the tree of its partition."""
-    r = events.row[e]
-    s = events.slot[e]
-    state.rows[r].slot = s
-    state.rows[r].last_slot = s
-    state.rows[r].key = events.key[e]
-    state.rows[r].prefix = state.order_key[events.key[e]]
-    state.rows[r].peer = events.peer[e]
-    for a in range(events.arguments.shape[0]):
-        state.arguments[r, a] = events.arguments[a, e]
-    order_key, row, base = state.order_key, state.row, state.base
-    offsets, origin, data = state.offsets, state.origin, state.data
-    key, prefix = events.key[e], state.rows[r].prefix
-    c = state.root[s]
-    p = NO_NODE
-    side = LEFT
-    while c != NO_NODE:
-        p = c
-        if prefix != state.rows[c].prefix:
-            before = prefix < state.rows[c].prefix
-        else:
-            other = state.rows[c].key
-            before = precedes(key, other, False, order_key, row, base, offsets, origin, data)
-        side = LEFT if before else RIGHT
-        c = state.links[p, side]
-    attach(s, r, p, side, state.occurrences, state.links, state.root)
-
-
-@bare
-def _note(s: int, r: int, functions: Functions, state: State) -> None:
-    """From which place on the values of a partition change with a row that is in its tree."""
-    place = rank_of(r, state.occurrences, state.links)
-    last = state.links[state.root[s], TOTAL] - 1
-    since = state.partitions[s].since
-    for f in range(functions.kind.size):
-        kind = functions.kind[f]
-        if kind in (ROW_NUMBER, RANK, DENSE_RANK):
-            since = min(since, place)
-        elif kind in (NTILE, ROWS) or (kind == LAST and place == last):
-            since = 0
-        elif (kind == FIRST and place == 0) or (kind == NTH and place < functions.offset[f]):
-            since = min(since, place)
-    state.partitions[s].since = since
-
-
-@bare
-def _compute(
-    r: int, place: int, ranks: bool, functions: Functions, state: State, out: np.ndarray
-) -> None:
-    """The values of a row; those of ranks only if the row before has its."""
-    s = state.rows[r].slot
-    root = state.root[s]
-    total = state.links[root, TOTAL]
-    before = preceding(r, state.links) if ranks else NO_NODE
-    ties = before != NO_NODE and state.rows[before].peer == state.rows[r].peer
-    for f in range(functions.kind.size):
-        kind = functions.kind[f]
-        offset = functions.offset[f]
-        if kind < FIRST_OF_ARGUMENTS:
-            if not ranks:
-                continue
-            if kind == ROW_NUMBER:
-                out[f] = place + 1
-            elif kind == RANK:
-                out[f] = state.values[before, f] if ties else place + 1
-            elif kind == DENSE_RANK:
-                dense = state.values[before, f] if before != NO_NODE else 0
-                out[f] = dense if ties else dense + 1
-            elif kind == NTILE:
-                out[f] = _tile(place, total, offset)
-            else:
-                out[f] = total
-            continue
-        at = place
-        if kind == BEFORE:
-            at = place - offset
-        elif kind == BEHIND:
-            at = place + offset
-        elif kind == FROM:
-            at = max(place - offset, 0)
-        elif kind == FIRST:
-            at = 0
-        elif kind == LAST:
-            at = total - 1
-        else:  # NTH
-            at = offset - 1 if offset - 1 <= place else NOTHING
-        if 0 <= at < total:
-            of = of_rank(root, at, state.occurrences, state.links)
-            out[f] = state.arguments[of, functions.argument[f]]
-        else:
-            out[f] = NOTHING
-
-
-@bare
-def _tile(place: int, total: int, tiles: int) -> int:
-    """The number of the tile of a place; the first ones are larger by a row."""
-    size, larger = total // tiles, total % tiles
-    if place < larger * (size + 1):
-        return place // (size + 1) + 1
-    return larger + (place - larger * (size + 1)) // size + 1
-
-
-@bare
-def _change(r: int, inside: bool, silent: bool, state: State, room: Room) -> None:
-    """Let a row have the values that have been computed, and be shown or not; there must be room
-    for two changes.
-    """
-    shown, values = state.rows[r].shown, room.values
-    e = room.at[EVENT] - 1
-    differs = False
-    for f in range(1 if silent else 0, values.size):
-        differs |= values[f] != state.values[r, f]
-    if shown and (differs or not inside):
-        _report(r, -1, e, state, room)
-    for f in range(values.size):
-        state.values[r, f] = values[f]
-    if inside and (differs or not shown):
-        _report(r, 1, e, state, room)
-    if inside != shown:
-        state.rows[r].shown = inside
-        state.partitions[state.rows[r].slot].shown += 1 if inside else -1
-
-
-@bare
-def _report(r: int, sign: int, e: int, state: State, room: Room) -> None:
-    out, count = room.changes, room.at[COUNT]
-    out.change[count].row = r
-    out.change[count].event = e
-    out.change[count].sign = sign
-    if sign > 0:
-        state.rows[r].version = state.changes + count
-    out.change[count].version = state.rows[r].version
-    for f in range(out.values.shape[1]):
-        out.values[count, f] = state.values[r, f]
-    room.at[COUNT] += 1

@@ -11,67 +11,58 @@ Rows, partitions and choices are rows of int64 arrays, linked by their numbers.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from eddyline.kernels import run_conditions
+from eddyline.kernels.matched_rows import emit, skip_target
 from eddyline.kernels.options import inlined, kernel
+from eddyline.kernels.pattern_state import (
+    BITS,
+    C_CURRENT,
+    C_PLACE,
+    C_REGISTERS,
+    CHOICES,
+    CURRENT,
+    DUE,
+    END_ROWS,
+    FAILED,
+    FINE,
+    FOUND,
+    FREE,
+    FREE_ROWS,
+    FREED,
+    HELD,
+    IS_PUT,
+    JUMP,
+    LABEL,
+    LACKS_ROOM,
+    LIVE,
+    MATCH,
+    NEXT,
+    NONE,
+    NOW,
+    NOW_SEQ,
+    NULLS,
+    NUMBER,
+    OLDER,
+    PLACE,
+    REGISTERS,
+    SEARCH_WAITS,
+    SEEN,
+    SEEN_BY,
+    SOURCE,
+    START,
+    STEPS,
+    STOPPED,
+    TAIL,
+    TAKE,
+    TAKEN,
+    TOO_MANY_STEPS,
+    TOP,
+    TS,
+    Program,
+)
 from eddyline.kernels.run_conditions import TRUE, Conditions
-
-#: No row, no choice.
-NONE = -1
-#: Instructions: ``TAKE variable``, ``SPLIT preferred other``, ``JUMP to``, and the end.
-TAKE, SPLIT, JUMP, MATCH = range(4)
-#: Columns of a row: the next one of its partition, its time and number, the variable that it has
-#: in the attempt, the variables that it can have (bits), where its values come from, whether it is
-#: in a list, a bit per NULL, which attempt has set ``seen``; then words of splits that have been
-#: tried behind it, and values.
-NEXT, TS, NUMBER, LABEL, BITS, SOURCE, HELD, NULLS, SEEN_BY, SEEN = range(10)
-#: Columns of a partition: the first and last row of its list, whether there is an attempt, its last
-#: row, where in the program it is, its newest choice, its steps, whether the calendar has it, the
-#: first instant whose rows are not of it; then registers.
-START, TAIL, LIVE, CURRENT, PLACE, TOP, STEPS, WAITS, DUE, REGISTERS = range(10)
-#: Columns of a choice: an older one, where in the program it is, the last row; then registers.
-OLDER, C_PLACE, C_CURRENT, C_REGISTERS = range(4)
-#: Counters: free choices (a list), choices ever used, matches and their rows, freed rows, rows that
-#: were put into lists, free numbers of rows, and the end of these; where a run of the kernel that
-#: lacked room goes on: whether it does, whether the row is in its list, the instant and the place
-#: within it.
-FREE, CHOICES, HEADS, ITEMS, FREED, TAKEN, FREE_ROWS, END_ROWS = range(8)
-STOPPED, IS_PUT, NOW, NOW_SEQ = range(8, 12)
-COUNTERS = 12
-#: Columns of a match: instant, its place within the instant, number of the first row, where its
-#: rows begin, how many they are, and a problem.
-H_TS, H_SEQ, H_NUMBER, H_FIRST, H_ROWS, H_PROBLEM = range(6)
-#: Problems of a match; those of conditions are OVERFLOW and ZERO_DIVISOR.
-FINE = 0
-NO_TARGET, TARGET_IS_FIRST, TOO_MANY_STEPS = 11, 12, 13
-#: Other outcomes of a search.
-_WAITS, _FAILED, _FOUND, _LACKS_ROOM = -4, -3, -2, -1
-#: Ways to skip.
-PAST_LAST, TO_NEXT, TO_FIRST, TO_LAST = range(4)
-#: ``within`` without a limit.
-NO_LIMIT = 1 << 62
-
-
-class Program(NamedTuple):
-    """A pattern.
-
-    Attributes:
-        begins: the variables that the first row can have, as bits.
-        within: the time after its first row from which on rows are not part of a match, in us.
-        skip: a way. target: the variables to skip to, as bits.
-        words: of bits of splits per row; 0: splits are tried again, as conditions read the match.
-        most_steps: of one attempt.
-    """
-
-    begins: int
-    within: int
-    skip: int
-    target: int
-    words: int
-    most_steps: int
 
 
 @kernel
@@ -216,18 +207,18 @@ def _advance(
                 p, now, code, program, has_run, conditions, rows, partitions, choices, c
             )
         else:
-            outcome = _FAILED
-        if outcome == _WAITS:
+            outcome = FAILED
+        if outcome == SEARCH_WAITS:
             break
         target, problem = rows[start, NEXT], FINE
-        if outcome != _FAILED and outcome != _LACKS_ROOM:
-            if outcome == _FOUND:
-                target, problem = _target(p, program.skip, program.target, rows, partitions)
+        if outcome != FAILED and outcome != LACKS_ROOM:
+            if outcome == FOUND:
+                target, problem = skip_target(p, program.skip, program.target, rows, partitions)
             else:
                 problem = outcome
-            if not _emit(p, now, seq, problem, rows, partitions, heads, items, c):
-                outcome = _LACKS_ROOM
-        if outcome == _LACKS_ROOM:
+            if not emit(p, now, seq, problem, rows, partitions, heads, items, c):
+                outcome = LACKS_ROOM
+        if outcome == LACKS_ROOM:
             is_full = True
             break
         _begin_behind(p, target, rows, partitions, choices, freed, c)
@@ -257,12 +248,12 @@ def _search(
     choices: np.ndarray,
     c: np.ndarray,
 ) -> int:
-    """Go on with an attempt -> _WAITS, _FAILED, _FOUND, _LACKS_ROOM, or a problem."""
+    """Go on with an attempt -> SEARCH_WAITS, FAILED, FOUND, LACKS_ROOM, or a problem."""
     words = program.words
     start, current = partitions[p, START], partitions[p, CURRENT]
     place, steps = partitions[p, PLACE], partitions[p, STEPS]
     end = partitions[p, DUE]
-    outcome = _FOUND
+    outcome = FOUND
     while code[place, 0] != MATCH:
         if code[place, 0] == JUMP:
             place = code[place, 1]
@@ -271,7 +262,7 @@ def _search(
         if code[place, 0] == TAKE:
             row = start if current == NONE else rows[current, NEXT]
             if row == NONE and end > now:
-                outcome = _WAITS
+                outcome = SEARCH_WAITS
                 break
             steps += 1
             if steps > program.most_steps:
@@ -293,7 +284,7 @@ def _search(
                 place += 1
         else:
             if c[FREE] == NONE and c[CHOICES] == choices.shape[0]:
-                outcome = _LACKS_ROOM
+                outcome = LACKS_ROOM
                 break
             if words and current != NONE:
                 is_right = not _is_seen(rows, current, rows[start, NUMBER], code[place, 3], words)
@@ -304,7 +295,7 @@ def _search(
             continue
         top = partitions[p, TOP]
         if top == NONE:
-            outcome = _FAILED
+            outcome = FAILED
             break
         place, current = choices[top, C_PLACE], choices[top, C_CURRENT]
         _take_back(p, top, has_run, partitions, choices, c)
@@ -415,109 +406,3 @@ def _begin_behind(
         partitions[p, TOP] = NONE
     partitions[p, START] = target
     partitions[p, LIVE] = 0
-
-
-@kernel
-def _target(
-    p: int, skip: int, variables: int, rows: np.ndarray, partitions: np.ndarray
-) -> tuple[int, int]:
-    """Where the next attempt begins behind a match, and the problem."""
-    start, last = partitions[p, START], partitions[p, CURRENT]
-    if skip == PAST_LAST:
-        return rows[last, NEXT], FINE
-    if skip == TO_NEXT:
-        return rows[start, NEXT], FINE
-    found, row = NONE, start
-    while True:
-        if (variables >> rows[row, LABEL]) & 1:
-            found = row
-            if skip == TO_FIRST:
-                break
-        if row == last:
-            break
-        row = rows[row, NEXT]
-    if found == NONE:
-        return rows[start, NEXT], NO_TARGET
-    if found == start:
-        return rows[start, NEXT], TARGET_IS_FIRST
-    return found, FINE
-
-
-@kernel
-def _emit(
-    p: int,
-    now: int,
-    seq: int,
-    problem: int,
-    rows: np.ndarray,
-    partitions: np.ndarray,
-    heads: np.ndarray,
-    items: np.ndarray,
-    c: np.ndarray,
-) -> bool:
-    """Add a match, or the first row of an attempt with a problem; False: there is no room."""
-    start = partitions[p, START]
-    last = partitions[p, CURRENT] if problem == FINE else start
-    h, at = c[HEADS], c[ITEMS]
-    if h == heads.shape[0]:
-        return False
-    row = start
-    while True:
-        if at == items.shape[0]:
-            return False
-        items[at, 0], items[at, 1] = row, rows[row, LABEL]
-        at += 1
-        if row == last:
-            break
-        row = rows[row, NEXT]
-    heads[h, H_TS], heads[h, H_SEQ] = now, seq
-    heads[h, H_NUMBER], heads[h, H_PROBLEM] = rows[start, NUMBER], problem
-    heads[h, H_FIRST], heads[h, H_ROWS] = c[ITEMS], at - c[ITEMS]
-    c[HEADS], c[ITEMS] = h + 1, at
-    return True
-
-
-@kernel
-def pick(
-    low: np.ndarray,
-    high: np.ndarray,
-    label: np.ndarray,
-    variables: int,
-    from_end: bool,
-    offset: int,
-) -> np.ndarray:
-    """int64[n]: the item in [low, high) that is ``offset`` behind the first of some variables, or
-    before the last; NONE if there is none.
-    """
-    out = np.full(low.size, NONE, np.int64)
-    for i in range(low.size):
-        left = offset
-        length = high[i] - low[i]
-        for k in range(length):
-            item = high[i] - 1 - k if from_end else low[i] + k
-            if (variables >> label[item]) & 1:
-                if left == 0:
-                    out[i] = item
-                    break
-                left -= 1
-    return out
-
-
-@kernel
-def members(
-    low: np.ndarray, high: np.ndarray, label: np.ndarray, variables: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The items in [low, high) of some variables: int64[m] places in ``low``, int64[m] items."""
-    count = 0
-    for i in range(low.size):
-        for item in range(low[i], high[i]):
-            count += (variables >> label[item]) & 1
-    place, found = np.empty(count, np.int64), np.empty(count, np.int64)
-    count = 0
-    for i in range(low.size):
-        for item in range(low[i], high[i]):
-            if (variables >> label[item]) & 1:
-                place[count] = i
-                found[count] = item
-                count += 1
-    return place, found

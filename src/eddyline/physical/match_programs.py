@@ -16,7 +16,7 @@ from eddyline.algebra.row_patterns import (
     Variable,
     least_rows,
 )
-from eddyline.kernels.row_patterns import JUMP, MATCH, SPLIT, TAKE
+from eddyline.kernels.pattern_state import JUMP, MATCH, SPLIT, TAKE
 
 
 class Instruction(NamedTuple):

@@ -17,8 +17,8 @@ from eddyline.algebra.nodes.match_recognize import (
 )
 from eddyline.algebra.row_patterns import Skip
 from eddyline.algebra.run_conditions import kind_of, reads_match
-from eddyline.kernels import row_patterns as kernels
-from eddyline.kernels.row_patterns import SPLIT, Program
+from eddyline.kernels import pattern_state as kernels
+from eddyline.kernels.pattern_state import SPLIT, Program
 from eddyline.physical.clauses import clauses
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.match_programs import beginnings, program

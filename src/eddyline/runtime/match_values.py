@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels import row_patterns as kernels
 from eddyline.kernels.lists import ranges
+from eddyline.kernels.matched_rows import members, pick
 from eddyline.runtime.aggregates import Aggregate
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.failures import Failure, collecting
@@ -118,7 +118,7 @@ def _row_value(
     failed: Array,
     failures: list[Failure],
 ) -> pa.Array:
-    picked = kernels.pick(low, high, label, value.variables, value.from_end, value.offset)
+    picked = pick(low, high, label, value.variables, value.from_end, value.offset)
     known = np.flatnonzero(picked >= 0)
     rows = rows_of(picked[known])
     with collecting() as found:
@@ -142,7 +142,7 @@ def _aggregate(
     failed: Array,
     failures: list[Failure],
 ) -> pa.Array:
-    group, item = kernels.members(low, high, label, value.variables)
+    group, item = members(low, high, label, value.variables)
     column = None
     if value.argument is not None:
         rows = rows_of(item)

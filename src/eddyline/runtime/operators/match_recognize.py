@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels import row_patterns as kernels
-from eddyline.kernels.row_patterns import Program
+from eddyline.kernels import pattern_state as kernels
+from eddyline.kernels.pattern_state import Program
 from eddyline.kernels.run_conditions import OVERFLOW, ZERO_DIVISOR
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.failures import Failure, report

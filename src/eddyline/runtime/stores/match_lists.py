@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eddyline.kernels import row_patterns as kernels
-from eddyline.kernels.row_patterns import Program
+from eddyline.kernels import pattern_state as kernels
+from eddyline.kernels.pattern_state import Program
+from eddyline.kernels.row_patterns import go_on
 from eddyline.kernels.run_conditions import DEPTH, Conditions
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
@@ -166,7 +167,7 @@ class MatchLists:
         c[kernels.FREE_ROWS], c[kernels.END_ROWS] = numbers.count, numbers.end
         at = 0
         while True:
-            at = kernels.go_on(
+            at = go_on(
                 at,
                 *chunk.arrays(),
                 number,

@@ -1,0 +1,59 @@
+"""The arrays that the matcher of MATCH_RECOGNIZE works on, see ``row_patterns.py``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+#: No row, no choice.
+NONE = -1
+#: Instructions: ``TAKE variable``, ``SPLIT preferred other``, ``JUMP to``, and the end.
+TAKE, SPLIT, JUMP, MATCH = range(4)
+#: Columns of a row: the next one of its partition, its time and number, the variable that it has
+#: in the attempt, the variables that it can have (bits), where its values come from, whether it is
+#: in a list, a bit per NULL, which attempt has set ``seen``; then words of splits that have been
+#: tried behind it, and values.
+NEXT, TS, NUMBER, LABEL, BITS, SOURCE, HELD, NULLS, SEEN_BY, SEEN = range(10)
+#: Columns of a partition: the first and last row of its list, whether there is an attempt, its last
+#: row, where in the program it is, its newest choice, its steps, whether the calendar has it, the
+#: first instant whose rows are not of it; then registers.
+START, TAIL, LIVE, CURRENT, PLACE, TOP, STEPS, WAITS, DUE, REGISTERS = range(10)
+#: Columns of a choice: an older one, where in the program it is, the last row; then registers.
+OLDER, C_PLACE, C_CURRENT, C_REGISTERS = range(4)
+#: Counters: free choices (a list), choices ever used, matches and their rows, freed rows, rows that
+#: were put into lists, free numbers of rows, and the end of these; where a run of the kernel that
+#: lacked room goes on: whether it does, whether the row is in its list, the instant and the place
+#: within it.
+FREE, CHOICES, HEADS, ITEMS, FREED, TAKEN, FREE_ROWS, END_ROWS = range(8)
+STOPPED, IS_PUT, NOW, NOW_SEQ = range(8, 12)
+COUNTERS = 12
+#: Columns of a match: instant, its place within the instant, number of the first row, where its
+#: rows begin, how many they are, and a problem.
+H_TS, H_SEQ, H_NUMBER, H_FIRST, H_ROWS, H_PROBLEM = range(6)
+#: Problems of a match; those of conditions are OVERFLOW and ZERO_DIVISOR.
+FINE = 0
+NO_TARGET, TARGET_IS_FIRST, TOO_MANY_STEPS = 11, 12, 13
+#: Other outcomes of a search.
+SEARCH_WAITS, FAILED, FOUND, LACKS_ROOM = -4, -3, -2, -1
+#: Ways to skip.
+PAST_LAST, TO_NEXT, TO_FIRST, TO_LAST = range(4)
+#: ``within`` without a limit.
+NO_LIMIT = 1 << 62
+
+
+class Program(NamedTuple):
+    """A pattern.
+
+    Attributes:
+        begins: the variables that the first row can have, as bits.
+        within: the time after its first row from which on rows are not part of a match, in us.
+        skip: a way. target: the variables to skip to, as bits.
+        words: of bits of splits per row; 0: splits are tried again, as conditions read the match.
+        most_steps: of one attempt.
+    """
+
+    begins: int
+    within: int
+    skip: int
+    target: int
+    words: int
+    most_steps: int
