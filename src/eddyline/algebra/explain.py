@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -23,10 +23,14 @@ def explain(plan: Plan, columns: Mapping[str, Sequence[str]] = NO_COLUMNS) -> st
             StreamScan  trades [RANGE 5 MINUTES]  WKS
             StreamScan  quotes [RANGE 1 MINUTE]   WKS
 
+    A sub-plan that occurs again, and runs once, is shown by its first line, with the number of that
+    with the whole.
+
     Args:
         columns: further columns by heading, with a text for each node in this order.
     """
-    lines = list(_lines(plan, 0))
+    lines: list[tuple[str, str]] = []
+    _add_lines(plan, 0, lines, {})
     width = max((len(text) for text, _ in lines if len(text) <= _PATTERN_COLUMN), default=0)
     texts = [f"{text:<{width}}  {pattern}" for text, pattern in lines]
     if not columns:
@@ -42,8 +46,12 @@ def explain(plan: Plan, columns: Mapping[str, Sequence[str]] = NO_COLUMNS) -> st
     return "\n".join(texts)
 
 
-def _lines(plan: Plan, depth: int) -> Iterator[tuple[str, str]]:
-    name = "  " * depth + type(plan).__name__
-    yield (f"{name}  {plan.label}" if plan.label else name), str(plan.pattern)
-    for below in plan.inputs:
-        yield from _lines(below, depth + 1)
+def _add_lines(
+    plan: Plan, depth: int, lines: list[tuple[str, str]], shown: dict[Plan, int]
+) -> None:
+    text = "  " * depth + type(plan).__name__ + (f"  {plan.label}" if plan.label else "")
+    before = shown.setdefault(plan, len(lines) + 1) if plan.inputs else len(lines) + 1
+    again = before <= len(lines)
+    lines.append((f"{text} (as in line {before})" if again else text, str(plan.pattern)))
+    for below in () if again else plan.inputs:
+        _add_lines(below, depth + 1, lines, shown)

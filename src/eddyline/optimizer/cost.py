@@ -88,10 +88,15 @@ class Cost:
         return sum(seconds.values())
 
     def nodes(self) -> Iterator[Cost]:
-        """The node and all nodes below it, in the order of EXPLAIN."""
+        """The node and all nodes below it, as EXPLAIN shows them: once, except for sources."""
+        return self._unseen(set())
+
+    def _unseen(self, seen: set[Plan]) -> Iterator[Cost]:
         yield self
-        for below in self.inputs:
-            yield from below.nodes()
+        if self.plan not in seen:
+            seen.add(self.plan)
+            for below in self.inputs:
+                yield from below._unseen(seen)
 
 
 def cost(

@@ -61,6 +61,13 @@ class Plan:
         spans = [p.lifespan_us for p in self.inputs]
         return None if None in spans else max(s for s in spans if s is not None)
 
+    @cached_property
+    def expiry(self) -> object:
+        """How the expiry of a row follows from its time: WKS plans that agree on it expire in the
+        order in which their rows come, also together.
+        """
+        return self.inputs[0].expiry if self.inputs else self.lifespan_us
+
     @property
     def label(self) -> str:
         """What EXPLAIN prints behind the node's name."""

@@ -110,10 +110,10 @@ class Union(Nary):
         return self.parts[0].schema
 
     @cached_property
-    def pattern(self) -> Pattern:  # rule 2; windows of different length do not expire in FIFO order
+    def pattern(self) -> Pattern:  # rule 2; different windows do not expire in FIFO order
         worst = max(p.pattern for p in self.parts)
-        spans = {p.lifespan_us for p in self.parts}
-        return Pattern.WK if worst == Pattern.WKS and len(spans) > 1 else worst
+        differ = len({p.expiry for p in self.parts}) > 1
+        return Pattern.WK if worst == Pattern.WKS and differ else worst
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,10 @@ class Windowed(WithWindow):
     def lifespan_us(self) -> int | None:
         return self.windows.size_us
 
+    @cached_property
+    def expiry(self) -> object:
+        return self.windows
+
     @property
     def label(self) -> str:
         return str(self.windows)
