@@ -309,14 +309,12 @@ Project  t.price                                                                
       StreamScan  trades [RANGE 1 MINUTE]                                                         WKS
       StreamScan  quotes [RANGE 1 MINUTE]                                                         WKS
 ==>
-Project  t.price                           WK
-  Join  CAST(q.size AS BIGINT) = u.qty     WK
-    Join  t.symbol = q.symbol              WK
-      StreamScan  trades [RANGE 1 MINUTE]  WKS
-      StreamScan  quotes [RANGE 1 MINUTE]  WKS
-    Join  u.symbol = v.symbol              WK
-      StreamScan  trades [RANGE 1 MINUTE]  WKS
-      StreamScan  quotes [RANGE 1 MINUTE]  WKS
+Project  t.price                              WK
+  Join  CAST(q.size AS BIGINT) = u.qty        WK
+    Join  t.symbol = q.symbol                 WK
+      StreamScan  trades [RANGE 1 MINUTE]     WKS
+      StreamScan  quotes [RANGE 1 MINUTE]     WKS
+    Join  u.symbol = v.symbol (as in line 3)  WK
 ----------
 -- a small table first, of those tied to it; never joined with another table alone
 -- known: trades 100/s, quotes 100/s, companies 10 rows, sectors 2 rows

@@ -226,8 +226,7 @@ Project  t.price                             STR
       Project  bid                           WKS
         StreamScan  quotes [RANGE 1 SECOND]  WKS
     Distinct                                 WK
-      Project  bid                           WKS
-        StreamScan  quotes [RANGE 1 SECOND]  WKS
+      Project  bid (as in line 6)            WKS
 ==>
 (unchanged)
 ----------
@@ -294,19 +293,17 @@ Project  t.price                           STR
 -- not where it looks a non-retroactive table up: before the join that would be at another instant
 SELECT t.price, r.rate FROM trades [RANGE 1 MINUTE] t JOIN quotes [RANGE 1 MINUTE] q ON t.symbol = q.symbol LEFT JOIN rates r ON r.symbol = t.symbol
 =>
-Project  t.price, r.rate                       WK
-  Union                                        WK
-    LookupJoin  t.symbol = r.symbol            WK
-      Join  t.symbol = q.symbol                WK
-        StreamScan  trades [RANGE 1 MINUTE]    WKS
-        StreamScan  quotes [RANGE 1 MINUTE]    WKS
-      TableScan  rates (non-retroactive)       MONOTONIC
+Project  t.price, r.rate                          WK
+  Union                                           WK
+    LookupJoin  t.symbol = r.symbol               WK
+      Join  t.symbol = q.symbol                   WK
+        StreamScan  trades [RANGE 1 MINUTE]       WKS
+        StreamScan  quotes [RANGE 1 MINUTE]       WKS
+      TableScan  rates (non-retroactive)          MONOTONIC
     Project  t.ts, t.symbol, t.price, t.qty, q.ts, q.symbol, q.bid, q.size, NULL AS symbol, NULL AS rate  WK
-      LookupAntiJoin  t.symbol = r.symbol      WK
-        Join  t.symbol = q.symbol              WK
-          StreamScan  trades [RANGE 1 MINUTE]  WKS
-          StreamScan  quotes [RANGE 1 MINUTE]  WKS
-        TableScan  rates (non-retroactive)     MONOTONIC
+      LookupAntiJoin  t.symbol = r.symbol         WK
+        Join  t.symbol = q.symbol (as in line 4)  WK
+        TableScan  rates (non-retroactive)        MONOTONIC
 ==>
 (unchanged)
 ----------

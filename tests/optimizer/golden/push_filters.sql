@@ -237,8 +237,7 @@ Project  symbol                                STR
       Project  symbol                          WKS
         StreamScan  trades [RANGE 1 SECOND]    WKS
       Negation  symbol = symbol                STR
-        Project  symbol                        WKS
-          StreamScan  trades [RANGE 1 SECOND]  WKS
+        Project  symbol (as in line 4)         WKS
         Project  symbol                        WKS
           StreamScan  quotes [RANGE 1 SECOND]  WKS
 ==>
@@ -248,9 +247,7 @@ Project  symbol                                STR
       Filter  (symbol > 'a')                   WKS
         StreamScan  trades [RANGE 1 SECOND]    WKS
     Negation  symbol = symbol                  STR
-      Project  symbol                          WKS
-        Filter  (symbol > 'a')                 WKS
-          StreamScan  trades [RANGE 1 SECOND]  WKS
+      Project  symbol (as in line 3)           WKS
       Project  symbol                          WKS
         Filter  (symbol > 'a')                 WKS
           StreamScan  quotes [RANGE 1 SECOND]  WKS
