@@ -175,7 +175,6 @@ class Maker:
             inner,
             f"SELECT k, {self.pick(*VALUES)} AS x FROM ({inner}) AS p{self.where(0.8)}",
             f"SELECT p.k, p.x + t.x AS x FROM ({inner}) AS p JOIN t ON p.k = t.k",
-            f"SELECT p.k, w.w AS x FROM ({inner}) AS p JOIN w ON p.k = w.k WHERE p.x > 1",
         )
 
     def query(self) -> str:
