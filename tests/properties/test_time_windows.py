@@ -60,6 +60,30 @@ OTHERS: Final = (
     "DESCRIPTOR(_ts), INTERVAL '2' SECONDS)) GROUP BY k, window_start, window_end",
     "SELECT window_end, COUNT(*) AS n FROM HOP(pairs, _ts, INTERVAL '1' SECOND, INTERVAL '3' "
     "SECONDS) GROUP BY window_start, window_end",
+    "SELECT a.k, a.n, a.window_end FROM (SELECT k, window_start, window_end, COUNT(*) AS n FROM "
+    "s [HOP 3 SECONDS EVERY 1 SECOND] GROUP BY k, window_start, window_end) AS a JOIN (SELECT "
+    "window_start, window_end, MAX(n) AS n FROM (SELECT window_start, window_end, COUNT(*) AS n "
+    "FROM s [HOP 3 SECONDS EVERY 1 SECOND] GROUP BY k, window_start, window_end) GROUP BY "
+    "window_start, window_end) AS b ON a.window_start = b.window_start AND a.window_end = "
+    "b.window_end AND a.n >= b.n",
+    "SELECT a.k, a.n, r.x, a.window_end FROM (SELECT k, window_end, SUM(x) AS n FROM "
+    "s [TUMBLE 1 SECOND] GROUP BY k, window_end) AS a, r [RANGE 1500 MILLISECONDS] AS r "
+    "WHERE a.k = r.k",
+    "SELECT b.k, b.x, a.window_end FROM (SELECT window_end, MAX(x) AS x FROM "
+    "s [TUMBLE 1 SECOND] GROUP BY window_end) AS a, s [UNBOUNDED] AS b WHERE a.x = b.x "
+    "AND b.ts >= a.window_end - INTERVAL '1' SECOND",
+    "SELECT a.k, a.n, r.x, a.window_end FROM (SELECT k, window_end, COUNT(*) AS n FROM "
+    "s [TUMBLE 2 SECONDS] GROUP BY k, window_end) AS a, r [ROWS 2] AS r WHERE a.k = r.k",
+    "SELECT a.k, a.n, a.window_end FROM (SELECT k, window_end, COUNT(*) AS n FROM "
+    "s [TUMBLE 1 SECOND] GROUP BY k, window_end) AS a WHERE a.k IN (SELECT k FROM "
+    "r [TUMBLE 1500 MILLISECONDS] GROUP BY k)",
+    "SELECT a.k, a.n, b.n AS m, a.window_end FROM (SELECT k, window_end, COUNT(*) AS n FROM "
+    "s [TUMBLE 1 SECOND] GROUP BY k, window_end) AS a LEFT JOIN (SELECT k, window_end, COUNT(*) "
+    "AS n FROM r [TUMBLE 1 SECOND] GROUP BY k, window_end) AS b ON a.k = b.k AND a.window_end = "
+    "b.window_end",
+    "SELECT k, n, window_end FROM (SELECT k, window_end, COUNT(*) AS n FROM s [TUMBLE 1 SECOND] "
+    "GROUP BY k, window_end UNION ALL SELECT k, window_end, MAX(x) AS n FROM r [TUMBLE 1 SECOND] "
+    "GROUP BY k, window_end)",
 )
 #: Windows in GROUP BY, each beside the same windows in FROM.
 SPELLINGS: Final = (

@@ -11,7 +11,7 @@ def rows(random: Random, clock: list[int], count: int, keys: str) -> pa.Table:
     """Generated rows from ``clock[0]`` on, in us, which becomes the time of the last one."""
     found = []
     for _ in range(count):
-        clock[0] += random.choice([0, 0, 100_000, 300_000, 500_000, 1_300_000])
+        clock[0] += random.choice([0, 0, 1, 99_999, 100_000, 300_000, 500_000, 1_300_000])
         found.append((clock[0], random.choice(keys), random.choice([None, 0, 1, 2, 3])))
     columns = list(zip(*found, strict=True)) or [()] * 3
     types = {"ts": pa.int64(), "k": pa.string(), "x": pa.int64()}

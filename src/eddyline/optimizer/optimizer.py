@@ -10,6 +10,7 @@ from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.rules.distinct_below_joins import distinct_below_joins
 from eddyline.optimizer.rules.existence_below_groups import existence_below_groups
 from eddyline.optimizer.rules.flatten_unions import flatten_unions
+from eddyline.optimizer.rules.group_at_window_ends import group_at_window_ends
 from eddyline.optimizer.rules.limit_ranks import limit_ranks
 from eddyline.optimizer.rules.merge_projects import merge_projects
 from eddyline.optimizer.rules.order_joins import order_joins
@@ -33,6 +34,7 @@ RULES: Final[tuple[AnyRule, ...]] = (
     simplify_filters,
     merge_projects,
     limit_ranks,
+    group_at_window_ends,
 )
 
 #: The rules that choose by cost among plans without Products.

@@ -17,6 +17,7 @@ from eddyline.algebra.catalog import Emit
 from eddyline.algebra.plan import (
     AsofJoin,
     Distinct,
+    FinalRows,
     Join,
     Lookup,
     Plan,
@@ -63,6 +64,8 @@ class NegativeTuplePlanner(Planner):
         """Whether a '-' per expiry is added to the rows of the plan's timed operator."""
         if isinstance(plan, (Windowed, AsofJoin)):
             return True
+        if isinstance(plan, FinalRows):
+            return plan.in_window
         return isinstance(plan, StreamScan) and isinstance(plan.window, Range)
 
     def _rows_of_windows(self, plan: Plan) -> Operator:

@@ -91,6 +91,7 @@ from eddyline.runtime.operators.union import Union as UnionOperator
 from eddyline.runtime.operators.unnest import Unnest as UnnestOperator
 from eddyline.runtime.operators.window_group import WindowGroup
 from eddyline.runtime.operators.windowed import Final as FinalOperator
+from eddyline.runtime.operators.windowed import LastInstant
 from eddyline.runtime.operators.windowed import Windowed as WindowedOperator
 from eddyline.runtime.stores.expiry import ExpiryStore
 from eddyline.runtime.stores.intermediates import ResultRows
@@ -198,11 +199,15 @@ class NodePlanner(StorePlanner):
         """Operators of several Finals share the groups of their windows."""
         found = window_groups(plan)
         if found is None:
+            assert not plan.in_window, "the optimizer does this to groups of windows"
             make = partial(FinalOperator, self._with_every_expiry(plan.input), plan.end)
             return self._graph.obtain(("final", plan), make)
         source = self._rows_of_windows(found.windowed.input)
         made = partial(WindowGroup, source, found.windowed.windows, found.grouping)
         operator = self._graph.obtain(("window groups", found.group), made)
+        if plan.in_window:
+            ended = partial(LastInstant, operator)
+            operator = self._graph.obtain(("last instant", operator), ended)
         for step in found.above:
             if isinstance(step, Filter):
                 above = partial(FilterOperator, operator, compile_predicate(step.predicate))

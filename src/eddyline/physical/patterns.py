@@ -142,6 +142,8 @@ def unbounded_scan(plan: Plan) -> str | None:
     """
     if isinstance(plan, StreamScan):
         return plan.label if isinstance(plan.window, Unbounded) else None
+    if isinstance(plan, FinalRows) and plan.in_window:
+        return None
     if isinstance(plan, (FinalRows, SessionGroups)):
         return f"EMIT FINAL {plan.label}"
     if isinstance(plan, MatchRecognize):

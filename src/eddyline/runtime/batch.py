@@ -23,6 +23,8 @@ from eddyline.runtime.stores.rowstore import RowStore
 
 #: ``seq`` of a change that an expiry causes: before the arrivals of its instant.
 EXPIRY = -1
+#: ``seq`` of a change that follows all others of its instant.
+LAST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Batch:
 
     Attributes:
         ts, seq: int64[n], when a change happens; ``seq`` is 2k for what the k-th base row pushes
-            out, 2k + 1 for what it brings, EXPIRY for what time alone does.
+            out, 2k + 1 for what it brings, EXPIRY for what time alone does, or LAST.
         exp: int64[n], when the row expires by itself (FOREVER: not, or not known).
         sign: int8[n].
         ids: int64[n] each; together they identify a row: a '-' carries the ids of its '+'.

@@ -14,6 +14,7 @@ import eddyline
 from eddyline.bench.nexmark.generator import Auctions
 from eddyline.bench.nexmark.workload import NAMES, engine_of, text
 from eddyline.testing.bags import Row, difference, rows_of
+from eddyline.types import TIMESTAMP
 from net_changes import answer_at
 from nexmark_answers import Facts
 
@@ -96,3 +97,16 @@ def test_every_query_has_an_answer() -> None:
     """So that no comparison is one of nothing with nothing."""
     for name in NAMES:
         assert any(facts(load).answer(name) for load in LOADS), name
+
+
+def test_a_bid_between_two_windows_is_in_the_one_that_begins() -> None:
+    """Of q7, whose condition is BETWEEN the ends of a window."""
+    engine = engine_of({"q7": text("q7")})
+    bids = parts(LOADS[0])["bids"].slice(0, 2)
+    start = LOADS[0].time_us(0)
+    times = pa.array([start + 1_000_000, start + 10_000_000], TIMESTAMP)
+    bids = bids.set_column(2, "price", pa.array([5, 5])).set_column(5, "dateTime", times)
+    changes = engine.process({"bids": bids}, watermark=start + 10_000_000)["q7"]
+    later = engine.advance(start + 20_000_000)["q7"]
+    assert changes["dateTime"].cast(pa.int64()).to_pylist() == [start + 1_000_000]
+    assert later["dateTime"].cast(pa.int64()).to_pylist() == [start + 10_000_000]

@@ -66,13 +66,16 @@ class FinalRows(Unary):
 
     Attributes:
         end: the column with the end of the row's window.
+        in_window: whether rows come in the last instant of their window instead, after all others,
+            and leave when it ends: what above looks at windows only when they end, sees the same.
     """
 
     end: int
+    in_window: bool = False
 
     @cached_property
     def pattern(self) -> Pattern:
-        return Pattern.MONOTONIC
+        return Pattern.WKS if self.in_window else Pattern.MONOTONIC
 
     @cached_property
     def takes_back(self) -> bool:
@@ -80,8 +83,8 @@ class FinalRows(Unary):
 
     @cached_property
     def lifespan_us(self) -> int | None:
-        return None
+        return 1 if self.in_window else None
 
     @property
     def label(self) -> str:
-        return f"at {self.input.schema[self.end].name}"
+        return f"{'just before' if self.in_window else 'at'} {self.input.schema[self.end].name}"

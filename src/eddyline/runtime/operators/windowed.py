@@ -1,4 +1,6 @@
-"""Windowed: rows with the windows that contain them; Final: rows of windows that have ended."""
+"""Windowed: rows with the windows that contain them; Final: rows of windows that have ended;
+LastInstant: such rows, in the last instant of their window.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.time_windows import TimeWindows
-from eddyline.runtime.batch import EXPIRY, Batch, empty_like
+from eddyline.runtime.batch import EXPIRY, LAST, Batch, empty_like
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array
 from eddyline.runtime.time_windows import assigned, instants, starts_of
@@ -114,3 +116,21 @@ class Final(Operator):
 
     def restore(self, state: State) -> None:
         self._rows = int(array(state, "rows")[0])
+
+
+class LastInstant(Operator):
+    """Moves rows that come when their window ends into its last instant, behind all other changes
+    of it; they leave when the window ends. Keeps nothing.
+    """
+
+    def __init__(self, source: Operator) -> None:
+        super().__init__((source,))
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        (batch,) = batches
+        last = np.full(len(batch), LAST, np.int64)
+        return replace(batch, ts=batch.ts - 1, seq=last, exp=batch.ts)
+
+    def live(self, clock: int) -> Batch:
+        """None: when rows come, time is at the end of their window."""
+        return self.inputs[0].live(clock).take(np.zeros(0, np.int64))
