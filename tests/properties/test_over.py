@@ -39,6 +39,7 @@ LIMITED: Final = (
     "SELECT k, x FROM [W] ORDER BY x DESC, k LIMIT 3",
     "SELECT k AS x, x AS y FROM [W] ORDER BY x DESC, 2 FETCH FIRST 2 ROWS ONLY",
     "SELECT DISTINCT ON (k) k, x, ts FROM [W] ORDER BY k, ts DESC",
+    "SELECT k, x FROM [W] ORDER BY x DESC, k LIMIT 2 OFFSET 1",
     f"SELECT k, x, a, b FROM (SELECT k, x, RANK() {P} x) AS n, LAG(x, 2) {P} x) AS a, "
     f"FIRST_VALUE(ts) {P} x) AS b FROM [W]) AS q WHERE n <= 2",
 )
@@ -48,7 +49,8 @@ QUERIES: Final = (
     f"SELECT k, x - LAG(x) {P} ts) AS d, FIRST_VALUE(x) {P} x DESC) AS f FROM [W] WHERE x <> 2",
     f"SELECT k, x, ROW_NUMBER() {P} x, ts DESC) AS a, RANK() {P} x) AS b, DENSE_RANK() {P} x) AS c "
     "FROM [W]",
-    f"SELECT k, NTILE(2) {P} x) AS a, PERCENT_RANK() {P} x DESC NULLS FIRST) AS b FROM [W]",
+    f"SELECT k, NTILE(2) {P} x) AS a, PERCENT_RANK() {P} x DESC NULLS FIRST) AS b, "
+    f"CUME_DIST() {P} x) AS c FROM [W]",
     f"SELECT x, LAST_VALUE(k) {P} x, ts ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) "
     f"AS a, NTH_VALUE(x, 2) {P} ts ROWS UNBOUNDED PRECEDING) AS b, FIRST_VALUE(x) {P} ts ROWS "
     "BETWEEN 2 PRECEDING AND CURRENT ROW) AS c FROM [W]",

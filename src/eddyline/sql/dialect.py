@@ -30,7 +30,6 @@ _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
     TokenType.SORT_BY: ("SORT BY", _BAG_ADVICE),
     TokenType.CLUSTER_BY: ("CLUSTER BY", _BAG_ADVICE),
     TokenType.DISTRIBUTE_BY: ("DISTRIBUTE BY", _BAG_ADVICE),
-    TokenType.OFFSET: ("OFFSET", _BAG_ADVICE),
     TokenType.MATCH_RECOGNIZE: ("MATCH_RECOGNIZE here", "write it behind a stream in FROM"),
     TokenType.TABLE_SAMPLE: ("TABLESAMPLE", "ON OVERLOAD SHED drops rows under overload"),
     TokenType.CONNECT_BY: ("CONNECT BY", "recursive queries are not part of the language"),
@@ -124,7 +123,7 @@ class EddylineParser(MatchParser):
     SET_OP_MODIFIERS: ClassVar[set[str]] = {*SparkParser.SET_OP_MODIFIERS, "windows"}
     QUERY_MODIFIER_PARSERS: ClassVar[dict[TokenType, Any]] = {
         **SparkParser.QUERY_MODIFIER_PARSERS,
-        TokenType.WINDOW: lambda self: ("windows", self.trailing_window()),
+        TokenType.WINDOW: lambda self: self.window_clause(),
         **{token: _refuse(clause) for token, clause in _REFUSED_CLAUSES.items()},
     }
 
@@ -307,7 +306,8 @@ class EddylineParser(MatchParser):
         if self._curr.token_type not in QUERY_TOKENS:
             raise self.fail(f"expected a SELECT, {self.here()}")
         query = self._parse_set_operations(self._parse_select(nested=True))
-        return self._parse_query_modifiers(query)
+        found: exp.Expr | None = self._parse_query_modifiers(query)
+        return found
 
     def _parse_select_query(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
         start = self._curr

@@ -16,6 +16,7 @@ from eddyline.algebra.functions.alternatives import ALTERNATIVES, GROUP_WINDOWS
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.durations import interval, is_unit, parse_duration, parse_span
 from eddyline.sql.limits import MAX_ROWS
+from eddyline.sql.named_windows import with_named_windows
 from eddyline.sql.numbers import shortened, whole_number
 from eddyline.sql.source import SourceText
 
@@ -119,14 +120,25 @@ class WindowParser(SparkParser):
             raise self.fail(f"expected ] to end the window, {self.here()}")
         return window
 
+    def window_clause(self) -> tuple[str, Any]:
+        """The windows of OVER by name, ``WINDOW w AS (...)``; or that of streams."""
+        if self._kind_at(self._index + 2) == TokenType.ALIAS:
+            return "named_windows", self._parse_window_clause()
+        return "windows", self.trailing_window()
+
+    def _parse_query_modifiers(self, this: Any) -> Any:
+        found = super()._parse_query_modifiers(this)
+        if isinstance(found, exp.Select):
+            named = found.args.pop("named_windows", None) or []
+            with_named_windows(found, named, self.source)
+        return found
+
     def trailing_window(self) -> StreamWindow:
         """``WINDOW 10 SECONDS``, ``WINDOW [RANGE ...]``, ``WINDOW ROWS n``."""
         start = self._curr
         if self._next.token_type == TokenType.L_PAREN:
             self.refuse("window(...)", ALTERNATIVES["window"])
         self._match(TokenType.WINDOW)
-        if self._next.token_type == TokenType.ALIAS:
-            self.refuse("a named OVER window", f"write a stream window, {WINDOW_FORMS}", start)
         if self._at_window():
             return self._parse_window_brackets()
         if self._curr.token_type in (TokenType.NUMBER, TokenType.STRING, TokenType.INTERVAL):

@@ -9,12 +9,11 @@ from typing import Final
 
 from sqlglot import exp
 
-_RANKS: Final = (exp.Rank, exp.DenseRank, exp.PercentRank)
+_RANKS: Final = (exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist)
 _OF_PLACES: Final = (
     *_RANKS,
     exp.RowNumber,
     exp.Ntile,
-    exp.CumeDist,
     exp.Lag,
     exp.Lead,
     exp.FirstValue,

@@ -390,9 +390,7 @@ UnsupportedError: line 1, column 10: pattern [...] is not supported: write FROM 
 ----------
 SELECT * FROM trades WINDOW w AS (PARTITION BY symbol)
 =>
-UnsupportedError: line 1, column 22: a named OVER window is not supported: write a stream window, [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
-  SELECT * FROM trades WINDOW w AS (PARTITION BY symbol)
-                       ^
+no error
 ----------
 SELECT * FROM trades [RANGE 5 MINUTES SLIDE 1 MINUTE]
 =>

@@ -25,9 +25,7 @@ SqlError: line 1, column 51: OVER needs a window on stream 'trades'; write trade
 ----------
 SELECT price FROM trades WINDOW w AS (PARTITION BY symbol)
 =>
-UnsupportedError: line 1, column 26: a named OVER window is not supported: write a stream window, [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED]
-  SELECT price FROM trades WINDOW w AS (PARTITION BY symbol)
-                           ^
+no error
 ----------
 SELECT price FROM trades QUALIFY price > 1
 =>

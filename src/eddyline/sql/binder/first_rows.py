@@ -15,7 +15,7 @@ from eddyline.algebra.functions import Ordering
 from eddyline.algebra.plan import Distinct, Plan, Project, filtered
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import Context, OpenStream, require_windows
-from eddyline.sql.binder.over import Placed, first_rows
+from eddyline.sql.binder.over import FirstPlaces, Placed, first_rows
 from eddyline.sql.binder.over_calls import (
     OverFrame,
     OverGroup,
@@ -30,7 +30,7 @@ from eddyline.sql.binder.sub_query_joins import Reading
 from eddyline.sql.numbers import whole_number
 
 #: The arguments of a SELECT's node that are bound here alone.
-CLAUSES: Final = ("qualify", "order", "limit")
+CLAUSES: Final = ("qualify", "order", "limit", "offset")
 _BAG: Final = "the answer of a standing query is a bag of rows: sort it when you read it"
 _MOST: Final = 1 << 31
 
@@ -79,6 +79,7 @@ class FirstRows:
         order = select.args.get("order")
         self._order: list[exp.Expr] = [] if order is None else list(order.expressions)
         self._limit, self._with_ties = self._read_limit(select.args.get("limit"))
+        self._skipped = self._read_offset(select.args.get("offset"))
         self._check(order)
 
     def _read_limit(self, node: exp.Expr | None) -> tuple[int, bool]:
@@ -97,11 +98,30 @@ class FirstRows:
             count = node.expression
         if count is None:
             return 1, with_ties
-        plain = isinstance(count, exp.Literal) and not count.is_string and count.name.isdigit()
-        number = whole_number(count.name, _MOST) if plain else None
-        if not number:
-            raise self._context.error(count, "LIMIT takes a constant whole number from 1 on")
-        return number, with_ties
+        return self._number(count, "LIMIT", 1), with_ties
+
+    def _read_offset(self, node: exp.Expr | None) -> int:
+        """The rows of OFFSET."""
+        if node is None:
+            return 0
+        self._context.require_only(node, "expression")
+        if not self._limit:
+            raise self._context.error(
+                node, f"OFFSET without LIMIT is not supported: {_BAG}", UnsupportedError
+            )
+        if self._with_ties:
+            message = "OFFSET beside WITH TIES: write QUALIFY with RANK() and its bounds"
+            raise self._context.error(node, message, UnsupportedError)
+        return self._number(node.expression, "OFFSET", 0)
+
+    def _number(self, node: exp.Expr, clause: str, least: int) -> int:
+        plain = isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit()
+        number = whole_number(node.name, _MOST) if plain else None
+        if number is None or number < least:
+            raise self._context.error(
+                node, f"{clause} takes a constant whole number from {least} on"
+            )
+        return number
 
     def _check(self, order: exp.Expr | None) -> None:
         context, select = self._context, self._select
@@ -171,8 +191,7 @@ class FirstRows:
         outputs = list(zip(listed, rows.names, strict=True))
         order = tuple(replace(o, value=v) for o, v in zip(rows.order, values, strict=True))
         if partition or (self._limit and not self._distinct):
-            limit, ties = self._limit or 1, self._with_ties
-            return first_rows(plan, partition, order, limit, with_ties=ties, outputs=outputs)
+            return self._first(plan, partition, order, outputs)
         plan = Project(plan, tuple(e for e, _ in outputs), rows.names)
         if not self._distinct:
             return plan
@@ -190,9 +209,17 @@ class FirstRows:
                 raise self._context.error(written, message)
             column = columns[outputs.index(ordering.value)]
             own.append(Ordering(column, ordering.descending, ordering.nulls_first))
-        named = [(c, c.name) for c in columns]
-        ties = self._with_ties
-        return first_rows(plan, (), tuple(own), self._limit, with_ties=ties, outputs=named)
+        return self._first(plan, (), tuple(own), [(c, c.name) for c in columns])
+
+    def _first(
+        self,
+        plan: Plan,
+        partition: tuple[Expr, ...],
+        order: tuple[Ordering, ...],
+        outputs: Sequence[tuple[Expr, str]],
+    ) -> Plan:
+        places = FirstPlaces(self._skipped, self._limit or 1, self._with_ties)
+        return first_rows(plan, partition, order, places, outputs)
 
     def _require_windows(
         self, exprs: list[Expr], rows: SelectedRows, streams: Iterable[OpenStream]

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from eddyline.algebra import functions
 from eddyline.algebra.expressions import (
     ColumnRef,
     Expr,
@@ -39,6 +40,7 @@ from eddyline.algebra.plan import (
     Project,
     StreamScan,
     Unnest,
+    filtered,
     join,
 )
 from eddyline.sql.binder.grouping import GroupRewriter
@@ -122,18 +124,32 @@ def ties_of(rows: Plan) -> tuple[Ordering, ...]:
     return tuple(Ordering(c) for c in columns if has_order(c.type))
 
 
+@dataclass(frozen=True)
+class FirstPlaces:
+    """Which rows of a partition are chosen: so many behind those that are skipped, and, with ties,
+    all that have the rank of the last one.
+    """
+
+    skipped: int
+    count: int
+    with_ties: bool
+
+
 def first_rows(
     plan: Plan,
     partition: tuple[Expr, ...],
     order: tuple[Ordering, ...],
-    limit: int,
-    *,
-    with_ties: bool,
+    places: FirstPlaces,
     outputs: Sequence[tuple[Expr, str]],
 ) -> Plan:
     """The first rows of each partition, projected."""
-    function = RowFunction("rank") if with_ties else _NUMBER
-    ordered = Over(
-        plan, partition, order, ties_of(plan), (function,), (str(function),), limit, silent=True
+    function = RowFunction("rank") if places.with_ties else _NUMBER
+    limit, silent = places.skipped + places.count, not places.skipped
+    ordered: Plan = Over(
+        plan, partition, order, ties_of(plan), (function,), (str(function),), limit, silent
     )
+    if places.skipped:
+        rank = ColumnRef(function.type, len(plan.schema), str(function))
+        skipped = functions.literal(places.skipped, function.type)
+        ordered = filtered(ordered, [functions.resolve(">", (rank, skipped))])
     return Project(ordered, tuple(e for e, _ in outputs), tuple(n for _, n in outputs))

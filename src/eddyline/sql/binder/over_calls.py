@@ -25,7 +25,7 @@ from eddyline.types import sql_type
 _RUNNING: Final = ("RANGE", "UNBOUNDED PRECEDING", "CURRENT ROW")
 _WHOLE: Final = ("UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING")
 _SHORT: Final = {"first": "first_value", "any_value": "first_value", "last": "last_value"}
-_RANKS: Final = ("row_number", "rank", "dense_rank", "ntile", "percent_rank")
+_RANKS: Final = ("row_number", "rank", "dense_rank", "ntile", "percent_rank", "cume_dist")
 _OF_ROWS: Final = ("lag", "lead", "first_value", "last_value", "nth_value")
 #: The functions of a row's place; some are aggregates elsewhere.
 ROW_FUNCTIONS: Final = frozenset((*_RANKS, *_OF_ROWS, *_SHORT))
@@ -205,6 +205,17 @@ def _percent_rank(call: WindowCall) -> Expr:
     return functions.resolve("case", (alone, zero, functions.resolve("/", tuple(less))))
 
 
+def _cume_dist(call: WindowCall) -> Expr:
+    """The share of rows up to the last one that ties: all but those that are before it backwards."""
+    call.takes(0, 0)
+    backwards = (Ordering(o.value, not o.descending, not o.nulls_first) for o in call.order)
+    back = replace(call, order=tuple(backwards)).call("rank")
+    rows, behind = (functions.cast(e, pa.float64()) for e in (call.call("rows"), back))
+    one = functions.literal(1.0, pa.float64())
+    up_to = functions.resolve("+", (functions.resolve("-", (rows, behind)), one))
+    return functions.resolve("/", (up_to, rows))
+
+
 def _neighbour(function: str) -> Callable[[WindowCall], Expr]:
     def bound(call: WindowCall) -> Expr:
         call.takes(1, 3)
@@ -260,6 +271,7 @@ _FUNCTIONS: Final[dict[str, Callable[[WindowCall], Expr]]] = {
     **dict.fromkeys(("row_number", "rank", "dense_rank"), _rank),
     "ntile": _ntile,
     "percent_rank": _percent_rank,
+    "cume_dist": _cume_dist,
     "lag": _neighbour("lag"),
     "lead": _neighbour("lead"),
     "first_value": _first_value,
