@@ -206,7 +206,7 @@ def _percent_rank(call: WindowCall) -> Expr:
 
 
 def _cume_dist(call: WindowCall) -> Expr:
-    """The share of rows up to the last one that ties: all but those that are before it backwards."""
+    """The share of rows up to the last one that ties: all but those before it, backwards."""
     call.takes(0, 0)
     backwards = (Ordering(o.value, not o.descending, not o.nulls_first) for o in call.order)
     back = replace(call, order=tuple(backwards)).call("rank")
