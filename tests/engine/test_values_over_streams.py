@@ -49,6 +49,7 @@ def rows(start: int, count: int, keys: int) -> pa.Table:
     [
         ("LAG(x, 2) OVER (PARTITION BY k ORDER BY ts)", 2 * 10),
         ("FIRST_VALUE(x) OVER (PARTITION BY k ORDER BY ts)", 10),
+        ("LAG(x) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)", 2 * 10),
         ("SUM(x) OVER (PARTITION BY k ORDER BY ts ROWS 4 PRECEDING)", 5 * 10),
         ("SUM(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL '1' SECOND PRECEDING)", 102),
         ("SUM(x) OVER (PARTITION BY k ORDER BY ts)", 1),
@@ -142,6 +143,8 @@ def message(sql: str) -> str:
         ("SELECT SUM(x) OVER (ORDER BY x) FROM s", "write ORDER BY ts"),
         ("SELECT SUM(x) OVER (ORDER BY ts DESC) FROM s", "write ORDER BY ts"),
         ("SELECT SUM(x) OVER (ORDER BY ts) FROM s [RANGE 5 SECONDS]", "leave the window out"),
+        ("SELECT LAG(x) IGNORE NULLS OVER (ORDER BY ts) FROM s [NOW]", "leave the window out"),
+        ("SELECT LEAD(x) IGNORE NULLS OVER (ORDER BY ts) FROM s", "IGNORE NULLS with lead"),
         ("SELECT SUM(x) OVER (PARTITION BY k ROWS 3 PRECEDING) FROM s", "need ORDER BY"),
     ],
 )

@@ -138,6 +138,48 @@ def earlier_rows(
     return Placed(found, rows[:kept], where[:kept], left[:gone])
 
 
+#: Places of rows with a value: the first, the last, the last before the current row.
+FIRST_KNOWN, LAST_KNOWN, KNOWN_BEFORE = range(3)
+
+
+@kernel
+def known_rows(
+    partition: np.ndarray, valid: np.ndarray, known: np.ndarray, places: np.ndarray
+) -> Placed:
+    """Rows of each partition that have a value.
+
+    Args:
+        partition: int64[n]. valid: bool[n], whether a row has a value. places: int64[k], see above.
+        known: int64 by partition, [., 2]: references of the first and of the last one.
+    """
+    n, width = partition.size, places.size
+    found = np.empty((width, n), np.int64)
+    left = np.empty(n, np.int64)
+    gone = 0
+    for i in range(n):
+        p = partition[i]
+        before = known[p, LAST_KNOWN]
+        if valid[i]:
+            if known[p, FIRST_KNOWN] == NONE:
+                known[p, FIRST_KNOWN] = i
+            if before < NONE:
+                left[gone] = before
+                gone += 1
+            known[p, LAST_KNOWN] = i
+        for k in range(width):
+            found[k, i] = before if places[k] == KNOWN_BEFORE else known[p, places[k]]
+    rows = np.empty(2 * n, np.int64)
+    where = np.empty(2 * n, np.int64)
+    kept = 0
+    for i in range(n):
+        for place in range(2):
+            if known[partition[i], place] == i:
+                rows[kept] = i
+                where[kept] = 2 * partition[i] + place
+                kept += 1
+    return Placed(found, rows[:kept], where[:kept], left[:gone])
+
+
 @kernel
 def numbered_rows(
     partition: np.ndarray, numbered: np.ndarray, count: np.ndarray, numbers: np.ndarray

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from eddyline.algebra.nodes.running_over import EarlierValue, FrameAggregate, NthValue
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from eddyline.algebra.expressions import Expr
+from eddyline.algebra.nodes.running_over import (
+    EarlierValue,
+    FrameAggregate,
+    KnownValue,
+    NthValue,
+    RunningValue,
+)
 from eddyline.algebra.plan import RunningOver
+from eddyline.kernels import frames as kernels
 from eddyline.physical.compiled import aggregate_state
 from eddyline.physical.expressions import compile_expr
 from eddyline.runtime.operators.running_over import FrameForm, RunningForm
+
+_PLACES: Final = {
+    "first": kernels.FIRST_KNOWN,
+    "last": kernels.LAST_KNOWN,
+    "before": kernels.KNOWN_BEFORE,
+}
 
 
 def running_form(plan: RunningOver) -> RunningForm:
@@ -41,5 +58,19 @@ def running_form(plan: RunningOver) -> RunningForm:
             (numbers[v.argument], v.rows, i) for i, v in placed if isinstance(v, EarlierValue)
         ),
         nth=tuple((numbers[v.argument], v.number, i) for i, v in placed if isinstance(v, NthValue)),
+        known=_known(placed, numbers),
         names=tuple((f.name, i) for i, f in enumerate(plan.input.schema)),
+    )
+
+
+def _known(
+    placed: Sequence[tuple[int, RunningValue]], numbers: Mapping[Expr, int]
+) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+    """The values that ignore NULLs, by column."""
+    own = [
+        (numbers[v.argument], _PLACES[v.which], i) for i, v in placed if isinstance(v, KnownValue)
+    ]
+    return tuple(
+        tuple(value for value in own if value[0] == column)
+        for column in dict.fromkeys(c for c, *_ in own)
     )

@@ -31,7 +31,9 @@ def waits_for_ties(select: exp.Select) -> bool:
 
 def _of_ties(window: exp.Window) -> bool:
     """Whether a value is an aggregate over a frame that ends with the rows that tie."""
-    called = window.this.this if isinstance(window.this, exp.Filter) else window.this
+    called = window.this
+    while isinstance(called, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
+        called = called.this
     if isinstance(called, _OF_PLACES) or window.args.get("order") is None:
         return False
     spec = window.args.get("spec")

@@ -19,6 +19,8 @@ from eddyline.types import Field, Schema
 RANKS: Final = ("row_number", "rank", "dense_rank")
 COUNTS: Final = (*RANKS, "ntile", "rows")
 OF_ROWS: Final = ("lag", "lead", "from", "first_value", "last_value", "nth_value")
+#: The same without NULLs, which are computed where rows only come, by RunningOver alone.
+OF_KNOWN: Final = ("first_known", "last_known", "known_before")
 #: Functions that do not read the rows behind.
 OF_EARLIER: Final = (*RANKS, "lag", "from", "first_value", "nth_value")
 

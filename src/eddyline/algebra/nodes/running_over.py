@@ -90,8 +90,27 @@ class NthValue:
         return f"nth_value({self.argument}, {self.number})"
 
 
+@dataclass(frozen=True, slots=True)
+class KnownValue:
+    """A value that is not NULL: the first one of the partition, the last one up to the current row,
+    or the last one of a row before it; NULL without one.
+    """
+
+    argument: Expr
+    which: Literal["first", "last", "before"]
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of its values."""
+        return self.argument.type
+
+    def __str__(self) -> str:
+        name = {"first": "first_value", "last": "last_value", "before": "lag"}[self.which]
+        return f"{name}({self.argument} IGNORE NULLS)"
+
+
 #: A value that a row gets when it comes, for good.
-RunningValue = FrameAggregate | EarlierValue | NthValue
+RunningValue = FrameAggregate | EarlierValue | NthValue | KnownValue
 
 
 @dataclass(frozen=True)

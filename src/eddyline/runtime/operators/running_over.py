@@ -16,12 +16,13 @@ from eddyline.runtime.frames import AggregatesOfFrame, EarlierInPartition, Earli
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.earlier_rows import EarlierRows, NthRows, RowsByPlace
+from eddyline.runtime.stores.earlier_rows import EarlierRows, KnownRows, NthRows, RowsByPlace
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.types import BEGINNING, FOREVER, Schema
 
 _LANES: Final = ["ts", "seq"]
+RowsOfForm = EarlierRows | NthRows | KnownRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class RunningForm:
         schema: of the rows. waits: whether they wait for others of the same time.
         keys, key_types: of the partition. arguments, types: columns computed of rows.
         frames: aggregates. earlier, nth: columns and places of rows (``RowsByPlace``), with the
-            places of their values.
+            places of their values. known: the same of each column of which NULLs are ignored.
         names: (name, number) of columns, for reports.
     """
 
@@ -74,12 +75,14 @@ class RunningForm:
     frames: tuple[FrameForm, ...]
     earlier: tuple[tuple[int, int, int], ...]
     nth: tuple[tuple[int, int, int], ...]
+    known: tuple[tuple[tuple[int, int, int], ...], ...]
     names: tuple[tuple[str, int], ...]
 
     @property
     def empties(self) -> bool:
         """Whether time alone takes all rows out of what is kept."""
-        return all(f.empties for f in self.frames) and not self.earlier and not self.nth
+        by_place = self.earlier or self.nth or self.known
+        return all(f.empties for f in self.frames) and not by_place
 
     @property
     def longest(self) -> int:
@@ -101,12 +104,15 @@ class RunningOver(Operator):
         self._partitions = KeyTable(form.key_types)
         self._frames = [AggregatesOfFrame(f.aggregates, f.rows()) for f in form.frames]
         self._by_place: list[tuple[RowsByPlace, list[int]]] = []
-        if form.earlier:
-            read = [(column, rows) for column, rows, _ in form.earlier]
-            self._by_place.append((EarlierRows(read, form.types), [o for *_, o in form.earlier]))
-        if form.nth:
-            read = [(column, number) for column, number, _ in form.nth]
-            self._by_place.append((NthRows(read, form.types), [o for *_, o in form.nth]))
+        kinds: list[tuple[type[RowsOfForm], tuple[tuple[int, int, int], ...]]] = [
+            (EarlierRows, form.earlier),
+            (NthRows, form.nth),
+            *((KnownRows, known) for known in form.known),
+        ]
+        for kind, values in kinds:
+            if values:
+                read = [(column, place) for column, place, _ in values]
+                self._by_place.append((kind(read, form.types), [o for *_, o in values]))
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         (batch,) = batches

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels.frames import NONE, Placed, earlier_rows, numbered_rows
+from eddyline.kernels.frames import NONE, Placed, earlier_rows, known_rows, numbered_rows
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, validity_of
 from eddyline.runtime.stores.payload import Payload, gathered, reference
 from eddyline.runtime.stores.slot_arrays import SlotArray
 
@@ -125,3 +125,26 @@ class NthRows(RowsByPlace):
     def restore(self, state: State) -> None:
         super().restore(state)
         self._count.restore(array(state, "count"))
+
+
+class KnownRows(RowsByPlace):
+    """What functions that ignore NULLs read: rows with a value in a column.
+
+    Args:
+        read: the column, and a place (see ``kernels/frames.py``). types: of all columns of rows.
+    """
+
+    def __init__(self, read: Sequence[tuple[int, int]], types: Sequence[pa.DataType]) -> None:
+        super().__init__(read, types, 2)
+        assert len(self.needs) == 1, "rows with a value in one column"
+        self._valid = np.zeros(0, np.bool_)
+
+    def columns(
+        self, partition: Array, columns: Sequence[pa.Array], partitions: int
+    ) -> list[pa.Array]:
+        valid = validity_of(columns[0])
+        self._valid = np.ones(partition.size, np.bool_) if valid is None else valid
+        return super().columns(partition, columns, partitions)
+
+    def _placed(self, partition: Array, places: Array) -> Placed:
+        return known_rows(partition, self._valid, self._rows.array, places)

@@ -12,11 +12,13 @@ from sqlglot import exp
 
 from eddyline.algebra.expressions import ColumnRef, Expr, walk
 from eddyline.algebra.functions import Ordering
+from eddyline.algebra.nodes.over import OF_KNOWN
 from eddyline.algebra.plan import Distinct, Plan, Project, filtered
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import Context, OpenStream, require_windows
 from eddyline.sql.binder.over import FirstPlaces, Placed, first_rows
 from eddyline.sql.binder.over_calls import (
+    OverCall,
     OverFrame,
     OverGroup,
     is_over,
@@ -238,9 +240,15 @@ class FirstRows:
         if frame is not None:
             message = f"an aggregate over a part of a partition is not supported here: {reason}"
             raise self._context.error(frame.node, message, UnsupportedError)
+        if any(isinstance(c, OverCall) and c.computed.function in OF_KNOWN for c in calls):
+            message = f"IGNORE NULLS with OVER is not supported here: {reason}"
+            raise self._context.error(self._written()[0], message, UnsupportedError)
         if not can_be_limited(calls, rows.plan):
             require_windows(streams, "OVER")
         if rows.grouped and any(isinstance(c, OverGroup) for c in calls):
-            nodes = [*self._select.expressions, *filter(None, [self.qualify])]
             message = "an aggregate with OVER beside GROUP BY: group in a sub-query of FROM"
-            raise self._context.error(written_calls(nodes)[0], message, UnsupportedError)
+            raise self._context.error(self._written()[0], message, UnsupportedError)
+
+    def _written(self) -> list[exp.Window]:
+        """The calls with OVER in the select list and in QUALIFY."""
+        return written_calls([*self._select.expressions, *filter(None, [self.qualify])])

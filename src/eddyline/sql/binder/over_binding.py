@@ -44,12 +44,13 @@ def bind_over(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
         if not ordered and node.args.get("spec") is None:
             return OverGroup(value.type, "over", partition, value)
         return _of_frame(scalars, node, value, partition, ordered)
-    if called.ignore_nulls or called.distinct or called.order:
-        what = "IGNORE NULLS" if called.ignore_nulls else "DISTINCT or ORDER BY"
-        raise scalars.context.error(node, f"{what} with OVER is not supported", UnsupportedError)
+    if called.distinct or called.order:
+        message = "DISTINCT or ORDER BY with OVER is not supported"
+        raise scalars.context.error(node, message, UnsupportedError)
     frame = frame_of(node.args.get("spec"))
     arguments = scalars.bind_all(called.arguments)
-    return WindowCall(node, name, arguments, partition, ordered, frame, scalars.context).bound()
+    call = WindowCall(node, name, arguments, partition, ordered, frame, scalars.context)
+    return call.ignoring_nulls() if called.ignore_nulls else call.bound()
 
 
 def _of_frame(

@@ -27,6 +27,8 @@ _WHOLE: Final = ("UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING")
 _SHORT: Final = {"first": "first_value", "any_value": "first_value", "last": "last_value"}
 _RANKS: Final = ("row_number", "rank", "dense_rank", "ntile", "percent_rank", "cume_dist")
 _OF_ROWS: Final = ("lag", "lead", "first_value", "last_value", "nth_value")
+#: With IGNORE NULLS.
+_KNOWN: Final = {"lag": "known_before", "first_value": "first_known", "last_value": "last_known"}
 #: The functions of a row's place; some are aggregates elsewhere.
 ROW_FUNCTIONS: Final = frozenset((*_RANKS, *_OF_ROWS, *_SHORT))
 
@@ -143,6 +145,25 @@ class WindowCall:
         if self.frame is not None and name in (*_RANKS, "lag", "lead"):
             raise self._fail(f"{self.name} takes no ROWS or RANGE: it is about the whole partition")
         return _FUNCTIONS[name](self)
+
+    def ignoring_nulls(self) -> Expr:
+        """The value of the call with IGNORE NULLS.
+
+        Raises:
+            SqlError, UnsupportedError: as :meth:`bound`; NULLs are ignored in values up to the
+                current row only.
+        """
+        name = _SHORT.get(self.name, self.name)
+        if name not in _KNOWN:
+            raise self._fail(f"IGNORE NULLS with {self.name} and OVER is not supported")
+        self.takes(1, 1)
+        if not self.order:
+            raise self._fail(f"{self.name} needs ORDER BY in OVER (...)")
+        given = self.frame or _RUNNING
+        up_to_here = given in (_RUNNING, ("ROWS", "UNBOUNDED PRECEDING", "CURRENT ROW"))
+        if not up_to_here or (name == "last_value" and self.frame is None):
+            raise self.refuse_frame("with IGNORE NULLS write ROWS UNBOUNDED PRECEDING")
+        return self.call(_KNOWN[name], self.arguments[0])
 
     def call(self, function: str, argument: Expr | None = None, offset: int = 0) -> Expr:
         """The value of a function."""

@@ -12,9 +12,9 @@ comes, need no window, and never change.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Literal
 
 import pyarrow as pa
 
@@ -26,6 +26,7 @@ from eddyline.algebra.nodes.running_over import (
     EarlierValue,
     Frame,
     FrameAggregate,
+    KnownValue,
     NthValue,
     RunningValue,
 )
@@ -35,8 +36,14 @@ from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.over_calls import OverCall, OverFrame
 from eddyline.sql.binder.time_columns import time_column
 
+#: Functions that ignore NULLs.
+_KNOWN: Final[Mapping[str, Literal["first", "last", "before"]]] = {
+    "first_known": "first",
+    "last_known": "last",
+    "known_before": "before",
+}
 #: What a row and those before it decide; others read rows behind it.
-_RUNNING: Final = ("row_number", "lag", "first_value", "nth_value", "from")
+_RUNNING: Final = ("row_number", "lag", "first_value", "nth_value", "from", *_KNOWN)
 _ALL_ROWS: Final = Frame("rows", None)
 #: A call that can run.
 RunningCall = OverCall | OverFrame
@@ -154,6 +161,8 @@ def _placed(function: RowFunction, values: _Values) -> Expr:
         return functions.cast(_number(values), pa.int32())
     argument, offset = function.argument, function.offset
     assert argument is not None, "it takes the value of a row"
+    if function.function in _KNOWN:
+        return values.column(KnownValue(argument, _KNOWN[function.function]))
     if function.function == "first_value":
         return values.column(NthValue(argument, 1))
     if function.function == "nth_value":
