@@ -229,7 +229,7 @@ def test_known_cases(sql: str) -> None:
         play(Random(seed), f"{sql} EMIT CHANGES", {"chunk_rows": 3})
 
 
-@settings(max_examples=5 * settings().max_examples)
+@settings(max_examples=3 * settings().max_examples)
 @given(st.integers(0, 2**48), OPTIONS)
 def test_queries_of_queries_match_the_oracle(seed: int, options: dict[str, Any]) -> None:
     random = Random(seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, cast
 
+import pyarrow as pa
 from sqlglot.tokenizer_core import TokenType
 
 from eddyline.algebra.functions import FunctionKind
@@ -31,7 +32,7 @@ class FunctionParser(DefinitionParser):
             parameters = self._columns(ColumnClauses())
         if not self._match_text_seq("RETURNS"):
             raise self.fail(f"expected RETURNS and the type of the result, {self.here()}")
-        result = self._type()
+        result = self._table_type() if self._match(TokenType.TABLE) else self._type()
         language = "SQL"
         if self._match_text_seq("LANGUAGE"):
             language = self._curr.text.upper()
@@ -58,6 +59,11 @@ class FunctionParser(DefinitionParser):
         return lambda text, line, column: CreateFunction(
             text, line, column, name, parameters, result, self.source, at.start, body=body
         )
+
+    def _table_type(self) -> pa.DataType:
+        """The type of the rows of ``RETURNS TABLE (name type, ...)``: a list of structures."""
+        fields = self._columns(ColumnClauses())
+        return pa.list_(pa.struct([pa.field(f.name, f.type) for f in fields]))
 
     def _code(self, aggregate: bool) -> PythonCode:
         if not self._match(TokenType.ALIAS):

@@ -126,11 +126,6 @@ IDIOMS: Final = (
         "SET 'option'",
         "write SET option = value; how long state is kept follows from the windows",
     ),
-    _idiom(
-        r"LATERAL TABLE \(.*",
-        "LATERAL TABLE(...)",
-        "write FROM s, UNNEST(list) AS t (x), where the list may be that of a function",
-    ),
     # Materialize
     _idiom("SUBSCRIBE|TAIL", "SUBSCRIBE or TAIL", _CHANGES, "unknown statement"),
     _idiom(

@@ -11,12 +11,14 @@ from sqlglot.tokenizer_core import TokenType
 
 from eddyline.sql.group_window_syntax import GroupWindowParser
 
+#: What stands for a call of a function that returns a list of rows.
+TABLE_FUNCTION: Final = "TABLE"
 FUNCTIONS: Final = ("UNNEST", "EXPLODE", "EXPLODE_OUTER", "INLINE", "INLINE_OUTER")
 
 
 class Unnesting(exp.Expression):
-    """A list in FROM: ``this`` is the list, ``function`` one of FUNCTIONS; or VALUES, of which
-    ``this`` is the tuple of its rows, each a tuple.
+    """A list in FROM: ``this`` is the list, ``function`` one of FUNCTIONS, or TABLE_FUNCTION; or
+    VALUES, of which ``this`` is the tuple of its rows, each a tuple.
     """
 
     arg_types: ClassVar[dict[str, bool]] = {
@@ -41,6 +43,11 @@ class UnnestParser(GroupWindowParser):
         at_lateral = self._curr.token_type == TokenType.LATERAL
         if at_lateral and self._at_unnesting(self._index + 1):
             self._advance()
+        elif at_lateral and (call := self._at_table_function(self._index + 1)):
+            self._advance(call - self._index)
+            unnesting = self._parse_table_function()
+            unnesting.set("alias", self._parse_table_alias())
+            return unnesting
         elif at_lateral and self._kind_at(self._index + 1) == TokenType.L_PAREN:
             self._advance()
             table = super()._parse_table(*args, **kwargs)
@@ -64,9 +71,12 @@ class UnnestParser(GroupWindowParser):
                 self.refuse("LATERAL", advice, start)
             return None
         outer = self._match_text_seq("OUTER")
-        if not self._at_unnesting(self._index):
+        if self._at_unnesting(self._index):
+            unnesting = self._parse_unnesting()
+        elif self._at_table_function(self._index):
+            unnesting = self._parse_table_function()
+        else:
             raise self.fail(f"expected explode(list) behind LATERAL VIEW, {self.here()}")
-        unnesting = self._parse_unnesting()
         unnesting.set("outer", outer)
         name = self._parse_id_var(any_token=False)
         columns = self._parse_csv(self._parse_id_var) if self._match(TokenType.ALIAS) else []
@@ -107,6 +117,23 @@ class UnnestParser(GroupWindowParser):
     def _at_unnesting(self, index: int) -> bool:
         is_name = index < len(self._tokens) and self._tokens[index].text.upper() in FUNCTIONS
         return is_name and self._kind_at(index + 1) == TokenType.L_PAREN
+
+    def _at_table_function(self, index: int) -> int | None:
+        """Where a call begins, ``f(...)`` or ``TABLE(f(...))``; None if none is there."""
+        is_table = self._kind_at(index) == TokenType.TABLE
+        index += 2 * is_table
+        called = self._kind_at(index + 1) == TokenType.L_PAREN
+        is_name = index < len(self._tokens) and self._tokens[index].text.isidentifier()
+        return index if called and is_name else None
+
+    def _parse_table_function(self) -> Unnesting:
+        start, inside = self._curr, self._tokens[self._index - 2].token_type == TokenType.TABLE
+        call = self._parse_unary()
+        if call is None or (inside and not self._match(TokenType.R_PAREN)):
+            raise self.fail(f"expected a call of a function, {self.here()}")
+        unnesting = self.expression(Unnesting(this=call, function=TABLE_FUNCTION))
+        unnesting.update_positions(start)
+        return unnesting
 
     def _parse_unnesting(self) -> Unnesting:
         word = self._curr

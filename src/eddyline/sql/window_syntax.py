@@ -73,7 +73,9 @@ class WindowParser(SparkParser):
             return
         name = self._tokens[at].text
         advice = (
-            ALTERNATIVES.get(name.lower()) or "name a stream, table, view or query, or write SELECT"
+            ALTERNATIVES.get(name.lower())
+            or "name a stream, table, view or query, or write SELECT, or LATERAL "
+            f"{name}(...) for a function that returns a table"
         )
         self.refuse(f"{name}(...) in FROM", advice, self._tokens[at])
 

@@ -428,7 +428,7 @@ SqlError: line 1, column 15: VALUES needs a stream in front of it: FROM s, (VALU
 ----------
 SELECT * FROM range(10)
 =>
-UnsupportedError: line 1, column 15: range(...) in FROM is not supported: name a stream, table, view or query, or write SELECT
+UnsupportedError: line 1, column 15: range(...) in FROM is not supported: name a stream, table, view or query, or write SELECT, or LATERAL range(...) for a function that returns a table
   SELECT * FROM range(10)
                 ^
 ----------

@@ -108,9 +108,9 @@ SqlError: line 1, column 16: UUID gives another value in each run, so a replay a
 ----------
 SELECT symbol, w FROM trades, LATERAL TABLE(words(symbol)) AS t(w)
 =>
-UnsupportedError: line 1, column 31: LATERAL TABLE(...) is not supported: write FROM s, UNNEST(list) AS t (x), where the list may be that of a function
+SqlError: line 1, column 45: there is no function words; nearest of 248: or, radians, mod, cos, rpad, mode, hour, cosh
   SELECT symbol, w FROM trades, LATERAL TABLE(words(symbol)) AS t(w)
-                                ^
+                                              ^
 ----------
 SELECT symbol, JSON_OBJECT('a', qty) AS j FROM trades
 =>

@@ -28,21 +28,18 @@ Project  t.price                     WK
 -- a window for the streams inside
 SELECT t.price FROM trades [NOW] t LEFT JOIN (quotes q JOIN orders o USING (symbol)) [RANGE 5 SECONDS] USING (symbol)
 =>
-Project  t.price                                  STR
-  Union                                           STR
-    Join  t.symbol = q.symbol                     WK
-      StreamScan  trades [NOW]                    WKS
-      Filter  (q.symbol = o.symbol)               WK
-        Product                                   WK
-          StreamScan  quotes [RANGE 5 SECONDS]    WKS
-          StreamScan  orders [RANGE 5 SECONDS]    WKS
+Project  t.price                                      STR
+  Union                                               STR
+    Join  t.symbol = q.symbol                         WK
+      StreamScan  trades [NOW]                        WKS
+      Filter  (q.symbol = o.symbol)                   WK
+        Product                                       WK
+          StreamScan  quotes [RANGE 5 SECONDS]        WKS
+          StreamScan  orders [RANGE 5 SECONDS]        WKS
     Project  t.ts, t.symbol, t.price, t.qty, NULL AS ts, NULL AS symbol, NULL AS bid, NULL AS size, NULL AS ts, NULL AS id, NULL AS symbol, NULL AS qty  STR
-      AntiJoin  t.symbol = q.symbol               STR
-        StreamScan  trades [NOW]                  WKS
-        Filter  (q.symbol = o.symbol)             WK
-          Product                                 WK
-            StreamScan  quotes [RANGE 5 SECONDS]  WKS
-            StreamScan  orders [RANGE 5 SECONDS]  WKS
+      AntiJoin  t.symbol = q.symbol                   STR
+        StreamScan  trades [NOW]                      WKS
+        Filter  (q.symbol = o.symbol) (as in line 5)  WK
 ----------
 -- of three columns that USING merges there is one value
 SELECT symbol FROM trades [NOW] t RIGHT JOIN (quotes [NOW] q FULL JOIN orders [NOW] o USING (symbol)) USING (symbol)
@@ -65,18 +62,7 @@ Project  coalesce(t.symbol, coalesce(q.symbol, o.symbol)) AS symbol  STR
             StreamScan  quotes [NOW]                                 WKS
     Project  NULL AS ts, NULL AS symbol, NULL AS price, NULL AS qty, q.ts, q.symbol, q.bid, q.size, o.ts, o.id, o.symbol, o.qty  STR
       AntiJoin  coalesce(q.symbol, o.symbol) = t.symbol              STR
-        Union                                                        STR
-          Join  q.symbol = o.symbol                                  WK
-            StreamScan  quotes [NOW]                                 WKS
-            StreamScan  orders [NOW]                                 WKS
-          Project  q.ts, q.symbol, q.bid, q.size, NULL AS ts, NULL AS id, NULL AS symbol, NULL AS qty  STR
-            AntiJoin  q.symbol = o.symbol                            STR
-              StreamScan  quotes [NOW]                               WKS
-              StreamScan  orders [NOW]                               WKS
-          Project  NULL AS ts, NULL AS symbol, NULL AS bid, NULL AS size, o.ts, o.id, o.symbol, o.qty  STR
-            AntiJoin  o.symbol = q.symbol                            STR
-              StreamScan  orders [NOW]                               WKS
-              StreamScan  quotes [NOW]                               WKS
+        Union (as in line 5)                                         STR
         StreamScan  trades [NOW]                                     WKS
 ----------
 -- a sub-query joined in parentheses

@@ -40,29 +40,22 @@ Project  price                                  MONOTONIC
 ----------
 SELECT price, rate FROM trades LEFT JOIN rates USING (symbol) LEFT JOIN companies USING (symbol)
 =>
-Project  trades.price, rates.rate                         MONOTONIC
-  Union                                                   MONOTONIC
-    LookupJoin  trades.symbol = companies.symbol          MONOTONIC
-      Union                                               MONOTONIC
-        LookupJoin  trades.symbol = rates.symbol          MONOTONIC
-          StreamScan  trades [UNBOUNDED]                  MONOTONIC
-          TableScan  rates (non-retroactive)              MONOTONIC
+Project  trades.price, rates.rate                       MONOTONIC
+  Union                                                 MONOTONIC
+    LookupJoin  trades.symbol = companies.symbol        MONOTONIC
+      Union                                             MONOTONIC
+        LookupJoin  trades.symbol = rates.symbol        MONOTONIC
+          StreamScan  trades [UNBOUNDED]                MONOTONIC
+          TableScan  rates (non-retroactive)            MONOTONIC
         Project  trades.ts, trades.symbol, trades.price, trades.qty, NULL AS symbol, NULL AS rate  MONOTONIC
-          LookupAntiJoin  trades.symbol = rates.symbol    MONOTONIC
-            StreamScan  trades [UNBOUNDED]                MONOTONIC
-            TableScan  rates (non-retroactive)            MONOTONIC
-      TableScan  companies                                MONOTONIC
+          LookupAntiJoin  trades.symbol = rates.symbol  MONOTONIC
+            StreamScan  trades [UNBOUNDED]              MONOTONIC
+            TableScan  rates (non-retroactive)          MONOTONIC
+      TableScan  companies                              MONOTONIC
     Project  trades.ts, trades.symbol, trades.price, trades.qty, rates.symbol, rates.rate, NULL AS symbol, NULL AS sector  MONOTONIC
-      LookupAntiJoin  trades.symbol = companies.symbol    MONOTONIC
-        Union                                             MONOTONIC
-          LookupJoin  trades.symbol = rates.symbol        MONOTONIC
-            StreamScan  trades [UNBOUNDED]                MONOTONIC
-            TableScan  rates (non-retroactive)            MONOTONIC
-          Project  trades.ts, trades.symbol, trades.price, trades.qty, NULL AS symbol, NULL AS rate  MONOTONIC
-            LookupAntiJoin  trades.symbol = rates.symbol  MONOTONIC
-              StreamScan  trades [UNBOUNDED]              MONOTONIC
-              TableScan  rates (non-retroactive)          MONOTONIC
-        TableScan  companies                              MONOTONIC
+      LookupAntiJoin  trades.symbol = companies.symbol  MONOTONIC
+        Union (as in line 4)                            MONOTONIC
+        TableScan  companies                            MONOTONIC
 ----------
 -- rows look the table up before a strict term decides about them
 SELECT price FROM trades t WHERE EXISTS (SELECT 1 FROM quotes q WHERE q.symbol = t.symbol) AND EXISTS (SELECT 1 FROM rates r WHERE r.symbol = t.symbol) WINDOW 1 SECOND
@@ -88,10 +81,6 @@ Project  x.rate, q.bid                                                          
       StreamScan  quotes [RANGE 1 SECOND]                                             WKS
     Project  x.symbol, x.rate, NULL AS ts, NULL AS symbol, NULL AS bid, NULL AS size  STR
       AntiJoin  x.symbol = q.symbol                                                   STR
-        Project  trades.symbol, rates.rate                                            WKS
-          Filter  (trades.symbol = rates.symbol)                                      WKS
-            Product                                                                   WKS
-              StreamScan  trades [RANGE 1 SECOND]                                     WKS
-              TableScan  rates (non-retroactive)                                      MONOTONIC
+        Project  trades.symbol, rates.rate (as in line 4)                             WKS
         StreamScan  quotes [RANGE 1 SECOND]                                           WKS
 ----------

@@ -74,8 +74,7 @@ Negation  symbol = symbol                    STR
   Project  symbol                            WKS
     StreamScan  trades [RANGE 10 SECONDS]    WKS
   Negation  symbol = symbol                  STR
-    Project  symbol                          WKS
-      StreamScan  trades [RANGE 10 SECONDS]  WKS
+    Project  symbol (as in line 2)           WKS
     Project  symbol                          WKS
       StreamScan  quotes [RANGE 10 SECONDS]  WKS
 ----------

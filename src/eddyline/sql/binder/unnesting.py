@@ -12,7 +12,7 @@ from eddyline.errors import SqlError
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
-from eddyline.sql.unnest_syntax import Unnesting
+from eddyline.sql.unnest_syntax import TABLE_FUNCTION, Unnesting
 from eddyline.types import Field, Schema, element_type, is_list, sql_type
 
 
@@ -26,7 +26,9 @@ def bind_list(node: Unnesting, scope: Scope, context: Context) -> Expr:
         return _rows(node, scope, context)
     listed = Scalars(scope, context, clause=node.args["function"]).bind(node.this)
     if not is_list(listed.type):
-        message = f"{node.args['function']} needs an ARRAY or a MAP, not {sql_type(listed.type)}"
+        function = node.args["function"]
+        name = "LATERAL" if function == TABLE_FUNCTION else function
+        message = f"{name} needs an ARRAY or a MAP, not {sql_type(listed.type)}"
         raise context.error(node.this, message)
     return listed
 
