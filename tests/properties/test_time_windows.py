@@ -156,8 +156,8 @@ def chosen(random: Random) -> str:
 @pytest.mark.parametrize("windows", WINDOWS)
 def test_final_results(windows: str) -> None:
     queries = {f"q{i}": f"{q.replace('[W]', windows)} EMIT FINAL" for i, q in enumerate(QUERIES)}
-    script = play(Random(windows), queries, {"chunk_rows": 3})
-    assert script.changes("q0").num_rows
+    scripts = [play(Random(f"{windows} {seed}"), queries, {"chunk_rows": 3}) for seed in range(2)]
+    assert any(script.changes("q0").num_rows for script in scripts)
 
 
 @pytest.mark.parametrize("number", range(len(OTHERS)))
