@@ -202,6 +202,10 @@ EXPECTED: Final[dict[str, Callable[[Rows], Any]]] = {
     ),
     "MODE(t)": _of("t", _most_frequent),
     "MODE() WITHIN GROUP (ORDER BY n DESC)": _of("n", lambda v: _most_frequent(v, last=True)),
+    "HISTOGRAM(t)": _of("t", lambda v: sorted(Counter(v).items())),
+    "HISTOGRAM(n) FILTER (WHERE n > 0)": lambda rows: (
+        sorted(Counter(v for v in present(rows, "n") if v > 0).items()) or None
+    ),
     "ARRAY_AGG(n)": _in_order("n", "ts"),
     "ARRAY_AGG(t ORDER BY n DESC, x)": _in_order("t", "-n", "x"),
     "ARRAY_AGG(DISTINCT t)": lambda rows: sorted(set(present(rows, "t"))),

@@ -159,6 +159,21 @@ def _mode(request: Request, arguments: tuple[Expr, ...]) -> Expr:
     return _picked(request, "most_frequent", value, False)
 
 
+@compose(
+    "histogram",
+    "histogram(value)",
+    "The number of rows of each value that is not NULL, a map as in Trino and DuckDB; NULL without "
+    "values.",
+    (1, 1),
+)
+def _histogram(request: Request, arguments: tuple[Expr, ...]) -> Expr:
+    value = arguments[0]
+    wide = pt.is_decimal(value.type) and value.type.precision > NARROW_DIGITS
+    if wide or kind(value.type) in ("nested", "null", "other"):
+        raise SqlError(f"{request.name} takes no {sql_type(value.type)}: cast it")
+    return _of_values(request, "value_counts", value, pa.map_(value.type, pa.int64()))
+
+
 def _listed(request: Request, value: Expr, *, empty: bool) -> Expr:
     """The values in order as a list; without values empty, or NULL."""
     order = request.order

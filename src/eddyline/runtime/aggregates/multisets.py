@@ -231,6 +231,23 @@ class SortedList(Multiset):
         return self._values(*self._listed(slots))
 
 
+class ValueCounts(SortedList):
+    """The values of each group with the numbers of their rows, a map; NULL if there are none."""
+
+    def _values(self, nodes: Array, ends: Array) -> pa.Array:
+        bounds = np.concatenate(([0], ends))
+        first = np.ones(nodes.size, np.bool_)
+        first[1:] = nodes[1:] != nodes[:-1]
+        first[bounds[bounds < nodes.size]] = True
+        places = np.flatnonzero(first)
+        counts = np.diff(np.append(places, nodes.size))
+        offsets = np.concatenate(([0], np.cumsum(first)))[bounds].astype(np.int32)
+        entries = pa.StructArray.from_arrays(
+            [self._nodes.values(nodes[places]), pa.array(counts)], ["key", "value"]
+        )
+        return _lists(self._result, offsets, entries, np.diff(offsets) > 0)
+
+
 def _before(slots: Array) -> tuple[Array, Array]:
     """The distinct groups of emissions, and for each emission what was reported before: the number
     of the group, or behind these that of an earlier emission.
@@ -255,6 +272,10 @@ def _list(parts: bool, of: Wanted) -> Aggregate:
     return SortedList(of, parts=parts)
 
 
+def _counts(parts: bool, of: Wanted) -> Aggregate:
+    return ValueCounts(of, parts=parts)
+
+
 for _name, _what in {
     "percentile_between": kernels.BETWEEN,
     "percentile_value": kernels.AT,
@@ -264,3 +285,5 @@ for _name, _what in {
     computes(f"merged_{_name}")(partial(_pick, _what, True))
 computes("sorted_list")(partial(_list, False))
 computes("merged_sorted_list")(partial(_list, True))
+computes("value_counts")(partial(_counts, False))
+computes("merged_value_counts")(partial(_counts, True))
