@@ -58,3 +58,44 @@ def clickstream() -> Page:
     rows |= {"purchases": purchases, "events": events}
     rows["staff"] = changes(draw, 9, visitor=visitors[:5])
     return rows, {"products": known}
+
+
+def finance() -> Page:
+    draw = Draw(5)
+    symbols = ["AAA", "BBB", "CCC", "DDD"]
+    n = 420
+    traded = draw.of(n, symbols, [4, 3, 2, 1])
+    last = dict.fromkeys(symbols, 100.0)
+    prices = []
+    for symbol, step in zip(traded, draw.numbers(n, -12, 12, 4), strict=True):
+        last[symbol] = max(last[symbol] + step, 40.0)
+        prices.append(last[symbol])
+    trades = stream(
+        draw.times(n),
+        id=list(range(n)),
+        account=draw.of(n, ["x1", "x2", "x3"]),
+        symbol=traded,
+        side=draw.of(n, ["buy", "sell"]),
+        price=prices,
+        qty=draw.of(n, [10, 20, 50, 100]),
+    )
+    bids = draw.numbers(300, 60, 120, 4)
+    quotes = stream(
+        draw.times(300),
+        symbol=draw.of(300, symbols),
+        bid=bids,
+        ask=[b + s for b, s in zip(bids, draw.numbers(300, 1, 20, 4), strict=True)],
+    )
+    instruments = pa.table(
+        {
+            "symbol": symbols,
+            "sector": ["tools", "tools", "food", "food"],
+            "currency": ["USD", "EUR", "USD", "GBP"],
+        }
+    )
+    rows = {"trades": trades, "quotes": quotes}
+    rows["rates"] = changes(
+        draw, 20, currency=["USD", "USD", "EUR", "GBP"], rate=[0.75, 0.875, 1.0, 1.125]
+    )
+    rows["halted"] = changes(draw, 9, symbol=symbols)
+    return rows, {"instruments": instruments}

@@ -9,6 +9,7 @@ from typing import Final
 import pyarrow as pa
 
 import cookbook_business_rows as business
+import cookbook_network_rows as networks
 from cookbook_draw import Draw, Page, changes, stream
 
 
@@ -139,10 +140,13 @@ def iot() -> Page:
 
 
 PAGES: Final[dict[str, Callable[[], Page]]] = {
+    "network": networks.network,
+    "operations": networks.operations,
     "alerting": alerting,
     "fraud": fraud,
     "iot": iot,
     "clickstream": business.clickstream,
+    "finance": business.finance,
 }
 
 
