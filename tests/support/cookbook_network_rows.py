@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pyarrow as pa
 
@@ -75,7 +75,7 @@ def operations() -> Page:
         amount=draw.numbers(n, 5, 200, 4),
     )
 
-    def after(share: float, longest_s: int) -> list[tuple[object, int]]:
+    def after(share: float, longest_s: int) -> list[tuple[datetime, int]]:
         """Later times for some of the orders, in order."""
         found = [
             (at + timedelta(seconds=draw.random.randint(1, longest_s), microseconds=500 + i), i)
