@@ -86,7 +86,7 @@ def test_the_wheel_holds_the_product_only(built: Path) -> None:
     assert not {"bench", "testing", "examples"} & folders
     assert "eddyline/py.typed" in names
     assert "eddyline/spark/log4j2.properties" in names
-    assert size < 4_000_000
+    assert size < 5_000_000
 
 
 def test_the_source_distribution_holds_tests_and_examples(built: Path) -> None:
