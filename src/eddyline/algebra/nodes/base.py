@@ -97,6 +97,23 @@ class Unary(Plan):
 
 
 @dataclass(frozen=True)
+class Emitting(Unary):
+    """A node of one input whose rows come once and stay as they are."""
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        return Pattern.MONOTONIC
+
+    @cached_property
+    def takes_back(self) -> bool:
+        return False
+
+    @cached_property
+    def lifespan_us(self) -> int | None:
+        return None
+
+
+@dataclass(frozen=True)
 class Nary(Plan):
     """A node of any number of inputs."""
 

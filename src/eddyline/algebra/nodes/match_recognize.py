@@ -16,8 +16,7 @@ import pyarrow as pa
 
 from eddyline.algebra.durations import format_duration
 from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, walk
-from eddyline.algebra.nodes.base import Unary
-from eddyline.algebra.patterns import Pattern
+from eddyline.algebra.nodes.base import Emitting
 from eddyline.algebra.row_patterns import RowPattern, Skip, shown
 from eddyline.types import Field, Schema
 
@@ -89,7 +88,7 @@ def of_match(expr: Expr) -> Iterator[OfMatch]:
 
 
 @dataclass(frozen=True)
-class MatchRecognize(Unary):
+class MatchRecognize(Emitting):
     """Finds matches of a pattern of rows in each partition, and emits one row per match, or all its
     rows, when it is decided. Nothing is taken back. Keeps the rows that may be part of a match.
 
@@ -135,18 +134,6 @@ class MatchRecognize(Unary):
             first = tuple(self.input.schema[c.index] for c in self.partition)
         fields = (Field(n, v.type) for n, v in zip(self.names, self.values, strict=True))
         return (*first, *fields)
-
-    @cached_property
-    def pattern(self) -> Pattern:
-        return Pattern.MONOTONIC
-
-    @cached_property
-    def takes_back(self) -> bool:
-        return False
-
-    @cached_property
-    def lifespan_us(self) -> int | None:
-        return None
 
     @property
     def label(self) -> str:

@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from eddyline.algebra.durations import format_duration
 from eddyline.algebra.expressions import Aggregate, Expr
-from eddyline.algebra.nodes.base import Unary, check_columns
-from eddyline.algebra.patterns import Pattern
+from eddyline.algebra.nodes.base import Emitting, check_columns
 from eddyline.types import Field, Schema
 
 
@@ -114,7 +113,7 @@ RunningValue = FrameAggregate | EarlierValue | NthValue | KnownValue
 
 
 @dataclass(frozen=True)
-class RunningOver(Unary):
+class RunningOver(Emitting):
     """Adds values to each row that are computed of it and of earlier rows of its partition. Rows
     are in the order in which they come, which is that of their event times. Nothing is taken back.
 
@@ -149,18 +148,6 @@ class RunningOver(Unary):
     def schema(self) -> Schema:
         added = (Field(n, v.type) for n, v in zip(self.names, self.values, strict=True))
         return (*self.input.schema, *added)
-
-    @cached_property
-    def pattern(self) -> Pattern:
-        return Pattern.MONOTONIC
-
-    @cached_property
-    def takes_back(self) -> bool:
-        return False
-
-    @cached_property
-    def lifespan_us(self) -> int | None:
-        return None
 
     @property
     def label(self) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from eddyline.algebra.durations import format_duration
 from eddyline.algebra.expressions import Aggregate, Expr
-from eddyline.algebra.nodes.base import Unary, check_columns
+from eddyline.algebra.nodes.base import Emitting, check_columns
 from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS, WithWindow
 from eddyline.algebra.patterns import Pattern
 from eddyline.types import Field, Schema
@@ -49,7 +49,7 @@ class Sessions(WithWindow):
 
 
 @dataclass(frozen=True)
-class SessionGroups(Unary):
+class SessionGroups(Emitting):
     """GROUP BY over sessions: emits the groups of a session when it has ended, at its end. Nothing
     is taken back. Keeps the groups of the sessions that are open.
 
@@ -84,18 +84,6 @@ class SessionGroups(Unary):
         fields = [Field(n, t) for n, t in zip(self.names, types, strict=True)]
         width = len(self.by)
         return (*fields[:width], *WINDOW_COLUMNS, *fields[width:])
-
-    @cached_property
-    def pattern(self) -> Pattern:
-        return Pattern.MONOTONIC
-
-    @cached_property
-    def takes_back(self) -> bool:
-        return False
-
-    @cached_property
-    def lifespan_us(self) -> int | None:
-        return None
 
     @property
     def label(self) -> str:
