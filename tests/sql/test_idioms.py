@@ -32,9 +32,9 @@ def test_idioms(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
-def test_each_of_twenty_is_refused_with_advice(path: Path) -> None:
+def test_each_of_twenty_or_more_is_refused_with_advice(path: Path) -> None:
     cases = [c for c in path.read_text().split(SEPARATOR) if c.strip()]
-    assert len(cases) == 20
+    assert len(cases) >= 20
     for case in cases:
         said = case.split("=>")[1].strip().splitlines()[0]
         assert "Error: line 1, column" in said, case

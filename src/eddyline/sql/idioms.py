@@ -48,6 +48,11 @@ _CHANGES: Final = (
     "write CREATE QUERY name AS SELECT ... EMIT CHANGES; Engine.process returns its changes, and a "
     "job writes them to the sink of the query"
 )
+_FIRST: Final = (
+    "write QUALIFY ROW_NUMBER() OVER (PARTITION BY k, window_start ORDER BY ts) = 1 over FROM "
+    "s [TUMBLE 1 MINUTE]"
+)
+_ALL: Final = "write FROM s [TUMBLE 1 MINUTE] and EMIT FINAL at the end"
 _ANSWER: Final = "write EMIT SNAPSHOT EVERY 5 SECONDS at the end, or EMIT CHANGES for each change"
 _SELECT_SINK: Final = "write CREATE VIEW name AS SELECT ..., or CREATE QUERY with a sink"
 _CONNECTOR: Final = (
@@ -185,6 +190,8 @@ IDIOMS: Final = (
     _idiom(r"# UNIQUE \(.*", "#unique(...)", "write FROM s [PARTITION BY k ROWS 1]"),
     _idiom("# KEEPALL", "#keepall", "write FROM s [UNBOUNDED]"),
     _idiom(r"FROM PATTERN \[.*", "pattern [...]", _FOUND),
+    _idiom("OUTPUT FIRST EVERY .*", "OUTPUT FIRST EVERY", _FIRST),
+    _idiom("OUTPUT ALL EVERY .*", "OUTPUT ALL EVERY", _ALL),
     _idiom(r"OUTPUT (?:\w+ )?EVERY .*", "OUTPUT EVERY", _ANSWER),
     _idiom(
         r"CREATE SCHEMA \w+ \(.*",

@@ -114,9 +114,7 @@ SqlError: line 1, column 8: count_if needs conditions, not DOUBLE
 ----------
 SELECT histogram(price) FROM trades [NOW]
 =>
-SqlError: line 1, column 8: there is no function histogram: write COUNT(*) with GROUP BY a bucket, as in floor(x / 10)
-  SELECT histogram(price) FROM trades [NOW]
-         ^
+no error
 ----------
 SELECT price FROM trades [NOW] WHERE median(price) > 1
 =>

@@ -118,3 +118,15 @@ UnsupportedError: line 1, column 8: prev(...) or prior(...) is not supported: wr
   select prev(1, price) as p, prior(2, price) as q from trades#length(5)
          ^
 ----------
+select symbol, price from trades where price > 10 output first every 1 minute
+=>
+UnsupportedError: line 1, column 51: OUTPUT FIRST EVERY is not supported: write QUALIFY ROW_NUMBER() OVER (PARTITION BY k, window_start ORDER BY ts) = 1 over FROM s [TUMBLE 1 MINUTE]
+  select symbol, price from trades where price > 10 output first every 1 minute
+                                                    ^
+----------
+select symbol, price from trades where price > 10 output all every 1 minute
+=>
+UnsupportedError: line 1, column 51: OUTPUT ALL EVERY is not supported: write FROM s [TUMBLE 1 MINUTE] and EMIT FINAL at the end
+  select symbol, price from trades where price > 10 output all every 1 minute
+                                                    ^
+----------

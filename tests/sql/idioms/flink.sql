@@ -106,11 +106,11 @@ SqlError: line 1, column 16: UUID gives another value in each run, so a replay a
   SELECT symbol, UUID() AS u FROM trades
                  ^
 ----------
-SELECT symbol, w FROM trades, LATERAL TABLE(words(symbol)) AS t(w)
+SELECT symbol, PROCTIME() AS at FROM trades
 =>
-SqlError: line 1, column 45: there is no function words; nearest of 248: or, radians, mod, cos, rpad, mode, hour, cosh
-  SELECT symbol, w FROM trades, LATERAL TABLE(words(symbol)) AS t(w)
-                                              ^
+SqlError: line 1, column 16: there is no function PROCTIME: the event time is the stream's column behind TIMESTAMP BY
+  SELECT symbol, PROCTIME() AS at FROM trades
+                 ^
 ----------
 SELECT symbol, JSON_OBJECT('a', qty) AS j FROM trades
 =>
