@@ -60,10 +60,10 @@ SHARDS = st.sampled_from([2, 3, 2, 3, 5])
 SHARDS_OF_ONE = st.sampled_from([5, 3, 2, 5, 6])
 SEEDS = st.integers(0, 2**48)
 LIMITS = st.sampled_from([SplitLimits(), EAGER])
-#: Of the cases: sets of queries take longer than one.
-SINGLE = settings().max_examples * 9 // 5
-SETS = settings().max_examples // 7
-GROWING_SETS = settings().max_examples // 16
+#: Of a hundred cases at least: sets of queries take longer than one.
+SINGLE = max(90, settings().max_examples * 9 // 5)
+SETS = max(7, settings().max_examples // 7)
+GROWING_SETS = max(3, settings().max_examples // 16)
 
 
 @contextmanager
