@@ -63,32 +63,73 @@ _PATTERN: Final = """
       DEFINE A AS v % 10 < 3, B AS v % 10 BETWEEN 3 AND 5, C AS v % 10 > 5) AS m"""
 
 
+_OVER: Final = "OVER (PARTITION BY k ORDER BY"
+#: Queries of one stream with 10,000 keys and a thousand rows a second, with notes.
+_GROUPED: Final = {
+    "GROUP BY": (
+        "SELECT k, SUM(v) AS total FROM a [RANGE 100 SECONDS] GROUP BY k",
+        "window of 100,000 rows, 10,000 groups",
+    ),
+    "MATCH_RECOGNIZE": (_PATTERN, "A B+ C in 10,000 partitions"),
+    "TUMBLE": (
+        "SELECT k, window_end, COUNT(*) AS n FROM a [TUMBLE 100 SECONDS] GROUP BY k, window_start, "
+        "window_end",
+        "windows of 100,000 rows, 10,000 groups",
+    ),
+    "HOP": (
+        "SELECT k, window_end, COUNT(*) AS n FROM a [HOP 100 SECONDS EVERY 50 SECONDS] GROUP BY k, "
+        "window_start, window_end",
+        "windows of 100,000 rows, 10,000 groups",
+    ),
+    "LAG": (f"SELECT k, v - LAG(v) {_OVER} ts) AS d FROM a", "10,000 partitions, no window"),
+    "AVG of a frame": (
+        f"SELECT k, AVG(v) {_OVER} ts RANGE INTERVAL '100' SECOND PRECEDING) AS a FROM a",
+        "10,000 partitions, of 10 rows each",
+    ),
+    "top-2": (
+        f"SELECT k, v FROM a [RANGE 100 SECONDS] QUALIFY ROW_NUMBER() {_OVER} v DESC) <= 2",
+        "window of 100,000 rows, 10,000 partitions",
+    ),
+    "top-2 of all rows": (
+        f"SELECT k, v FROM a QUALIFY ROW_NUMBER() {_OVER} v DESC) <= 2",
+        "10,000 partitions, no window",
+    ),
+}
+
+
 def group_by() -> list[Figure]:
     """SUM by 10,000 groups over a sliding window of 100,000 rows."""
-    load = BenchLoad(window_rows=100_000)
-    batches = [{"a": load.a.slice(at, _BATCH_ROWS)} for at in range(0, load.rows, _BATCH_ROWS)]
-
-    def run() -> Sample:
-        engine = eddyline.Engine()
-        engine.sql("CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
-        engine.query("SELECT k, SUM(v) AS total FROM a [RANGE 100 SECONDS] GROUP BY k", name="q")
-        return feed(engine, batches)
-
-    return [repeat("engine, GROUP BY", run, note="window of 100,000 rows, 10,000 groups")]
+    return [_grouped("GROUP BY")]
 
 
 def pattern() -> list[Figure]:
-    """A pattern of three steps within ten seconds, in 10,000 partitions."""
+    """A pattern of three steps within ten minutes, in 10,000 partitions."""
+    return [_grouped("MATCH_RECOGNIZE")]
+
+
+def fixed_windows() -> list[Figure]:
+    """Counts by 10,000 groups in windows between fixed instants."""
+    return [_grouped("TUMBLE"), _grouped("HOP")]
+
+
+def over() -> list[Figure]:
+    """Values of rows by their place in 10,000 partitions, and the first rows of each."""
+    names = ("LAG", "AVG of a frame", "top-2", "top-2 of all rows")
+    return [_grouped(name) for name in names]
+
+
+def _grouped(name: str) -> Figure:
     load = BenchLoad(window_rows=100_000)
     batches = [{"a": load.a.slice(at, _BATCH_ROWS)} for at in range(0, load.rows, _BATCH_ROWS)]
+    sql, note = _GROUPED[name]
 
     def run() -> Sample:
         engine = eddyline.Engine()
         engine.sql("CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
-        engine.query(_PATTERN, name="q")
+        engine.query(sql, name="q")
         return feed(engine, batches)
 
-    return [repeat("engine, MATCH_RECOGNIZE", run, note="A B+ C in 10,000 partitions")]
+    return repeat(f"engine, {name}", run, note=note)
 
 
 def flat_small() -> list[Figure]:

@@ -11,11 +11,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from eddyline.bench.embedded import (
+    fixed_windows,
     flat_large,
     flat_middle,
     flat_small,
     group_by,
     integer_join,
+    over,
     pattern,
     string_join,
 )
@@ -32,6 +34,8 @@ CASES: Final[Mapping[str, Callable[[], list[Figure]]]] = {
     "join by string": string_join,
     "GROUP BY": group_by,
     "pattern": pattern,
+    "fixed windows": fixed_windows,
+    "OVER": over,
     "small window": flat_small,
     "middle window": flat_middle,
     "large window": flat_large,
