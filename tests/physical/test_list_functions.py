@@ -18,9 +18,20 @@ EXPECTED = {
     "array_min": [1, None, None, None, 2],
     "array_position": [1, None, 0, 0, 0],
     "slice": [[None, 1], None, [], [], [5]],
+    "array_distinct": [[3, None, 1], None, [], [None], [2, 5]],
+    "array_compact": [[3, 1, 3], None, [], [], [2, 5]],
+    "array_remove": [[None, 1], None, [], [None], [2, 5]],
+    "array_union": [[3, None, 1], None, [], [None], [2, 5]],
+    "array_intersect": [[3, None, 1], None, [], [None], [2, 5]],
+    "array_except": [[], None, [], [], []],
+    "arrays_overlap": [True, None, False, None, True],
 }
 MORE = {
     "array_position": (Literal(pa.int64(), 3),),
+    **dict.fromkeys(
+        ("array_union", "array_intersect", "array_except", "arrays_overlap"), (NUMBER,)
+    ),
+    "array_remove": (Literal(pa.int64(), 3),),
     "slice": (Literal(pa.int32(), 2), Literal(pa.int32(), 2)),
 }
 

@@ -97,6 +97,13 @@ EXPRESSIONS = (
         "slice(ns, 1, 0)",
     ),
     *("slice(split(s, 'a'), -3, 1)", "array_sort(ns)"),
+    *("array_distinct(ns)", "array_distinct(split(s, 'a'))", "array_compact(array(n, NULL, n))"),
+    *("array_distinct(array(x, -x, 0.0, NULL, NULL))", "array_remove(ns, 3)"),
+    *("array_remove(ns, n)", "array_union(ns, array(n, NULL))", "array_union(array(x), array(-x))"),
+    *("array_intersect(ns, array(1, NULL, n))", "array_except(ns, array(n, 3))"),
+    *("array_except(split(s, 'a'), array('b', NULL))", "arrays_overlap(ns, array(n, 1))"),
+    *("arrays_overlap(array(n, NULL), array(n + 1))", "arrays_overlap(split(s, 'a'), array(s))"),
+    *("flatten(array(ns, array(n), ns))", "flatten(array(split(s, 'a'), split(s, 'b')))"),
     *("cbrt(x)", "hypot(x, n)", "expm1(x)", "log1p(x)", "sinh(x)", "cosh(x)", "tanh(x)", "e()"),
 )
 JSON = (

@@ -90,3 +90,68 @@ def _slice(args: tuple[Expr, ...]) -> Expr | None:
         if bound.value < 0 if name == "length" else bound.value == 0:
             raise SqlError(f"the {name} of slice cannot be {bound}")
     return Call(args[0].type, "slice", args)
+
+
+@define(
+    _FAMILY,
+    "array_remove",
+    "array_remove(list, value)",
+    "The list without the elements that are equal to the value; NULL if the value is.",
+)
+def _array_remove(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 2 or not _is_list(args[0]):
+        return None
+    element = implicit(args[1], args[0].type.value_type)
+    return element and Call(args[0].type, "array_remove", (args[0], element))
+
+
+def _part(name: str, help_: str) -> None:
+    def rule(args: tuple[Expr, ...]) -> Expr | None:
+        return Call(args[0].type, name, args) if len(args) == 1 and _is_list(args[0]) else None
+
+    define(_FAMILY, name, f"{name}(list)", help_, rule)
+
+
+_part("array_distinct", "The list without repetitions, each element at its first place.")
+_part("array_compact", "The list without the elements that are NULL.")
+
+
+@define(
+    _FAMILY,
+    "flatten",
+    "flatten(list of lists)",
+    "The elements of the lists in one list; NULL if one of them is.",
+)
+def _flatten(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 1 or not pt.is_list(args[0].type) or not pt.is_list(args[0].type.value_type):
+        return None
+    return Call(args[0].type.value_type, "flatten", args)
+
+
+def _of_two(name: str, help_: str, type_: pa.DataType | None = None) -> None:
+    """A function of two lists of one type; its type, by default theirs."""
+
+    def rule(args: tuple[Expr, ...]) -> Expr | None:
+        if len(args) != 2 or not all(_is_list(a) for a in args):
+            return None
+        left, right = args
+        if right_too := implicit(right, left.type):
+            right = right_too
+        elif left_too := implicit(left, right.type):
+            left = left_too
+        else:
+            return None
+        return Call(type_ or left.type, name, (left, right))
+
+    define(_FAMILY, name, f"{name}(list, list)", help_, rule)
+
+
+_of_two("array_union", "The elements of both lists without repetitions; NULLs are one value.")
+_of_two("array_intersect", "The elements that both lists have, without repetitions.")
+_of_two("array_except", "The elements of the first list that the second has not, once each.")
+_of_two(
+    "arrays_overlap",
+    "Whether the lists have an element in common that is not NULL; NULL if they have not, one of "
+    "them has a NULL, and none is empty.",
+    _BOOL,
+)

@@ -19,6 +19,7 @@ from eddyline.physical.expressions.kernel import (
     as_arrays,
     null_where_not,
 )
+from eddyline.physical.expressions.list_sets import LIST_SET_KERNELS
 from eddyline.physical.expressions.nested import lists_of
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import same_values
@@ -94,4 +95,4 @@ LIST_KERNELS: Final[dict[str, Maker]] = {
     "array_min": _make_extreme(largest=False),
     "array_position": always(_array_position),
     "slice": _make_slice,
-}
+} | LIST_SET_KERNELS
