@@ -56,7 +56,7 @@ _ADVICE: Final[dict[str, str]] = {
     "list array_concat_agg": "write array_agg(x)",
     "group_concat": "write string_agg(x, ',')",
     "json_agg json_arrayagg json_objectagg map_agg": _JSON_LISTS,
-    "histogram histogram_numeric": ("write COUNT(*) with GROUP BY a bucket, as in floor(x / 10)"),
+    "histogram_numeric": "write COUNT(*) with GROUP BY a bucket, as in floor(x / 10)",
     "explode explode_outer unnest inline inline_outer stack": _UNNEST,
     "posexplode posexplode_outer": "write FROM s, UNNEST(list) WITH ORDINALITY AS t (x, n)",
     "struct row": "write named_struct('name', value, ...)",
