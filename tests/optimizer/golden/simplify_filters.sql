@@ -43,3 +43,21 @@ Project  price                      MONOTONIC
 ==>
 (unchanged)
 ----------
+-- TRUE in OR, unless the rest can fail
+SELECT price FROM trades WHERE price > 1 OR TRUE
+=>
+Project  price                      MONOTONIC
+  Filter  ((price > 1.0) OR True)   MONOTONIC
+    StreamScan  trades [UNBOUNDED]  MONOTONIC
+==>
+Project  price                    MONOTONIC
+  StreamScan  trades [UNBOUNDED]  MONOTONIC
+----------
+SELECT price FROM trades WHERE 1 / price > 1 OR TRUE
+=>
+Project  price                             MONOTONIC
+  Filter  (((1.0 / price) > 1.0) OR True)  MONOTONIC
+    StreamScan  trades [UNBOUNDED]         MONOTONIC
+==>
+(unchanged)
+----------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from eddyline.algebra.expressions import Expr, Literal, conjuncts
+from eddyline.algebra.expressions import Call, Expr, Literal, conjuncts
+from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.plan import Filter, Plan, filtered
 from eddyline.optimizer.traversal import bottom_up
 
@@ -24,4 +25,7 @@ def _simplified(plan: Plan) -> Plan:
 
 
 def _is_true(expr: Expr) -> bool:
+    """Whether a term is TRUE for every row: also as part of OR, if no other part can fail."""
+    if isinstance(expr, Call) and expr.function == "or":
+        return any(map(_is_true, expr.args)) and not can_fail(expr)
     return isinstance(expr, Literal) and expr.value is True
