@@ -45,6 +45,15 @@ QUERIES: Final = (
     "GROUP BY k, window_end) AS q GROUP BY window_end",
     "SELECT s.k, s.window_end FROM [W] WHERE NOT EXISTS (SELECT 1 FROM r [RANGE 1 SECOND] AS r "
     "WHERE s.k = r.k)",
+    "SELECT k, window_end, n, place FROM (SELECT k, window_end, COUNT(*) AS n, ROW_NUMBER() OVER "
+    "(PARTITION BY window_start, window_end ORDER BY COUNT(*) DESC, k) AS place FROM [W] "
+    "GROUP BY k, window_start, window_end) AS q WHERE place <= 1",
+    "SELECT k, n, LAG(n) OVER (PARTITION BY window_start, window_end ORDER BY n, k) AS l, RANK() "
+    "OVER (PARTITION BY window_end, window_start ORDER BY n) AS r, window_end FROM (SELECT "
+    "COALESCE(k, 'z') AS k, x, window_start, window_end, COUNT(*) AS n FROM [W] GROUP BY k, x, "
+    "window_start, window_end) AS q",
+    "SELECT k, x, window_end, ROW_NUMBER() OVER (PARTITION BY k, window_start, window_end "
+    "ORDER BY x DESC, ts) AS place FROM [W] QUALIFY place < 3",
 )
 #: Whole queries.
 OTHERS: Final = (
@@ -84,6 +93,18 @@ OTHERS: Final = (
     "SELECT k, n, window_end FROM (SELECT k, window_end, COUNT(*) AS n FROM s [TUMBLE 1 SECOND] "
     "GROUP BY k, window_end UNION ALL SELECT k, window_end, MAX(x) AS n FROM r [TUMBLE 1 SECOND] "
     "GROUP BY k, window_end)",
+    "SELECT k, x, window_end, COUNT(*) AS n FROM s [TUMBLE 2 SECONDS] GROUP BY k, x, window_end "
+    "ORDER BY n DESC, k, x LIMIT 2 OFFSET 1",
+    "SELECT k, COUNT(*) AS n FROM s [TUMBLE 1 SECOND] GROUP BY k ORDER BY COUNT(*), k "
+    "LIMIT 1",
+    "SELECT DISTINCT ON (k) k, x, n, window_end FROM (SELECT k, x, window_end, COUNT(*) AS n FROM "
+    "s [TUMBLE 2 SECONDS] GROUP BY k, x, window_end) ORDER BY k, n DESC, x",
+    "SELECT k, n, SUM(n) OVER (PARTITION BY window_start, window_end) AS t, window_end FROM "
+    "(SELECT k, window_start, window_end, COUNT(*) AS n FROM s [HOP 2 SECONDS EVERY 1 SECOND] "
+    "GROUP BY k, window_start, window_end)",
+    "SELECT window_end, COUNT(*) AS n, MAX(x) AS x FROM (SELECT k, SUM(x) AS x, window_end, "
+    "RANK() OVER (ORDER BY COUNT(*) DESC) AS place FROM s [TUMBLE 1 SECOND] GROUP BY k, "
+    "window_end) WHERE place = 1 GROUP BY window_end",
 )
 #: Windows in GROUP BY, each beside the same windows in FROM.
 SPELLINGS: Final = (

@@ -154,3 +154,27 @@ Project  window_end, n                                     MONOTONIC
 ==>
 (unchanged)
 ----------
+-- groups are ranked once, when their window ends
+SELECT symbol, n FROM (SELECT symbol, COUNT(*) AS n, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY COUNT(*) DESC) AS place FROM trades [HOP 5 MINUTES EVERY 1 MINUTE] GROUP BY symbol, window_start, window_end) AS q WHERE place <= 3
+=>
+Project  symbol, n                                                                          MONOTONIC
+  FinalRows  at window_end                                                                  MONOTONIC
+    Project  symbol, n, window_end                                                          STR
+      Filter  (place <= 3)                                                                  STR
+        Project  symbol, COUNT(*) AS n, row_number() AS place, window_end                   STR
+          Over  PARTITION BY window_start, window_end ORDER BY COUNT(*) DESC: row_number()  STR
+            GroupBy  symbol, window_start, window_end: COUNT(*)                             WK
+              Windowed  HOP 5 MINUTES EVERY 1 MINUTE                                        WK
+                StreamScan  trades [RANGE 5 MINUTES]                                        WKS
+==>
+Project  symbol, n                                                                          MONOTONIC
+  FinalRows  at window_end                                                                  MONOTONIC
+    Project  symbol, n, window_end                                                          STR
+      Filter  (place <= 3)                                                                  STR
+        Project  symbol, COUNT(*) AS n, row_number() AS place, window_end                   STR
+          Over  PARTITION BY window_start, window_end ORDER BY COUNT(*) DESC: row_number()  STR
+            FinalRows  just before window_end                                               WKS
+              GroupBy  symbol, window_start, window_end: COUNT(*)                           WK
+                Windowed  HOP 5 MINUTES EVERY 1 MINUTE                                      WK
+                  StreamScan  trades [RANGE 5 MINUTES]                                      WKS
+----------

@@ -33,6 +33,18 @@ QUERIES = {
         "SELECT k, x - MIN(x) OVER (PARTITION BY k) AS y FROM a [RANGE 2 SECONDS]",
         ["coalesce(a.k, 0)"],
     ),
+    "first groups of each window": (
+        "SELECT k, n, window_end FROM (SELECT k, COUNT(*) AS n, window_end, ROW_NUMBER() OVER "
+        "(PARTITION BY window_start, window_end ORDER BY COUNT(*) DESC, k) AS place FROM "
+        "a [HOP 4 SECONDS EVERY 2 SECONDS] GROUP BY k, window_start, window_end) AS q "
+        "WHERE place <= 2",
+        [],
+    ),
+    "first groups of each window and key": (
+        "SELECT k, x, COUNT(*) AS n FROM a [TUMBLE 3 SECONDS] GROUP BY k, x, window_end QUALIFY "
+        "RANK() OVER (PARTITION BY k ORDER BY COUNT(*) DESC) = 1",
+        ["a.k"],
+    ),
 }
 
 

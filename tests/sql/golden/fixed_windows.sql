@@ -154,3 +154,15 @@ SqlError: line 1, column 31: unknown EMIT mode; did you mean 'FINAL'? valid: CHA
   SELECT price FROM trades EMIT FINALLY
                                 ^
 ----------
+SELECT symbol, COUNT(*) AS n FROM trades [HOP 5 MINUTES EVERY 1 MINUTE] GROUP BY symbol, window_start, window_end ORDER BY n DESC LIMIT 3
+=>
+UnsupportedError: line 1, column 1: rows of several windows of HOP 5 MINUTES EVERY 1 MINUTE are ordered together, so their places have no final value: add window_start and window_end to PARTITION BY, or write EMIT CHANGES for every change, EMIT SNAPSHOT EVERY for whole answers
+  SELECT symbol, COUNT(*) AS n FROM trades [HOP 5 MINUTES EVERY 1 MINUTE] GROUP BY symbol, window_start, window_end ORDER BY n DESC LIMIT 3
+  ^
+----------
+SELECT symbol, window_end, RANK() OVER (ORDER BY COUNT(*)) AS r FROM trades [CUMULATE 5 MINUTES EVERY 1 MINUTE] GROUP BY symbol, window_start, window_end
+=>
+UnsupportedError: line 1, column 1: rows of several windows of CUMULATE 5 MINUTES EVERY 1 MINUTE are ordered together, so their places have no final value: add window_start and window_end to PARTITION BY, or write EMIT CHANGES for every change, EMIT SNAPSHOT EVERY for whole answers
+  SELECT symbol, window_end, RANK() OVER (ORDER BY COUNT(*)) AS r FROM trades [CUMULATE 5 MINUTES EVERY 1 MINUTE] GROUP BY symbol, window_start, window_end
+  ^
+----------

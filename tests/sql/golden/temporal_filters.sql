@@ -43,7 +43,7 @@ UnsupportedError: line 2, column 78: t: it is not the event time of a stream; no
 -- rows that would become visible later
 SELECT qty FROM trades WHERE ts < now() - INTERVAL '5' MINUTE
 =>
-UnsupportedError: line 2, column 30: a row is visible from its event time on, and not later: the upper bound of the event time is now() or later, as in ts <= now()
+UnsupportedError: line 2, column 30: a row is visible from its event time on, and not later: the upper bound of the event time is now() or later, as in ts <= now(); for what has had no row for a while write NOT EXISTS over a window
   SELECT qty FROM trades WHERE ts < now() - INTERVAL '5' MINUTE
                                ^
 ----------

@@ -151,3 +151,21 @@ SqlError: line 1, column 1: unknown statement; write CREATE QUERY name AS SELECT
   INSERT INTO trades SELECT * FROM quotes
   ^
 ----------
+SELECT symbol, ROW_NUMBER() OVER (ORDER BY symbol) AS n FROM trades [RANGE 1 MINUTE] GROUP BY symbol HAVING n < 3
+=>
+SqlError: line 1, column 109: OVER is not allowed in HAVING: write QUALIFY
+  SELECT symbol, ROW_NUMBER() OVER (ORDER BY symbol) AS n FROM trades [RANGE 1 MINUTE] GROUP BY symbol HAVING n < 3
+                                                                                                              ^
+----------
+SELECT symbol, MAX(price) OVER () FROM trades [RANGE 1 MINUTE] GROUP BY symbol
+=>
+SqlError: line 1, column 20: column 'price' is neither in GROUP BY nor inside an aggregate; grouped by: symbol
+  SELECT symbol, MAX(price) OVER () FROM trades [RANGE 1 MINUTE] GROUP BY symbol
+                     ^
+----------
+SELECT symbol FROM trades [RANGE 1 MINUTE] ORDER BY COUNT(*) LIMIT 1
+=>
+SqlError: line 1, column 8: column 'symbol' is neither in GROUP BY nor inside an aggregate; grouped by: nothing
+  SELECT symbol FROM trades [RANGE 1 MINUTE] ORDER BY COUNT(*) LIMIT 1
+         ^
+----------

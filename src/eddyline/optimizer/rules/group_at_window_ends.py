@@ -11,6 +11,7 @@ from eddyline.algebra.plan import (
     GroupBy,
     Join,
     Negation,
+    Over,
     Plan,
     Product,
     Project,
@@ -53,7 +54,7 @@ def _ended(plan: Plan) -> Plan:
         case GroupBy() if isinstance(plan.input, Windowed):
             end = _end_of(plan, plan.input) if type(plan) is GroupBy else None
             return plan if end is None else FinalRows(plan, end, in_window=True)
-        case Filter() | Project() | GroupBy() | Distinct() | Product() | Join() | Union():
+        case Filter() | Project() | GroupBy() | Distinct() | Product() | Join() | Union() | Over():
             return plan.with_inputs(*map(_ended, plan.inputs))
         case SemiJoin() | AntiJoin() | Negation():  # windows on the right may end at other times
             return plan.with_inputs(_ended(plan.left), plan.right)

@@ -20,6 +20,7 @@ from eddyline.algebra.plan import (
     GroupBy,
     Join,
     Negation,
+    Over,
     Plan,
     Product,
     Project,
@@ -116,7 +117,10 @@ def _ended(plan: Plan, terms: Sequence[Expr] = ()) -> _Ended | None:
             return found and _left(plan, found)
         case Unnest():
             found = _ended(plan.input)
-            return found and _unnested(plan, found)
+            return found and _widened(plan, found)
+        case Over():
+            found = _ended(plan.input)
+            return found and _placed(plan, found)
         case Union():
             return _united(plan)
     return None
@@ -201,11 +205,7 @@ def _require_same_windows(
     """Check that rows that are joined are of windows that end together."""
     compared = [t.arguments for t in terms if isinstance(t, Call) and t.function == "="]
     pairs = [*equal, *((a, b) for a, b in compared)]
-    columns = {
-        frozenset((a.index, b.index))
-        for a, b in pairs
-        if isinstance(a, ColumnRef) and isinstance(b, ColumnRef)
-    }
+    columns = {frozenset((_compared(a), _compared(b))) for a, b in pairs}
     (first, end, start), *others = ends
     for other, other_end, other_start in others:
         if frozenset((end, other_end)) in columns:
@@ -221,6 +221,13 @@ def _require_same_windows(
         )
 
 
+def _compared(expr: Expr) -> int | None:
+    """The column that is compared, also as a key in which NULL equals NULL."""
+    if isinstance(expr, Call) and expr.function == "coalesce":
+        expr = expr.arguments[0]
+    return expr.index if isinstance(expr, ColumnRef) else None
+
+
 def _left(plan: SemiJoin | AntiJoin | Negation, left: _Ended) -> _Ended:
     if left.plan == plan.left:
         return replace(left, plan=plan)
@@ -229,14 +236,25 @@ def _left(plan: SemiJoin | AntiJoin | Negation, left: _Ended) -> _Ended:
     return replace(left, plan=plan.with_inputs(left.plan, plan.right))
 
 
-def _unnested(plan: Unnest, below: _Ended) -> _Ended:
+def _widened(plan: Unnest | Over, below: _Ended) -> _Ended:
+    """Of a plan that adds columns to its input."""
     width = len(plan.input.schema)
-    unnested = plan.with_inputs(below.plan)
+    widened = plan.with_inputs(below.plan)
     if below.end < width:
-        return replace(below, plan=unnested)
-    columns = _columns(unnested)
+        return replace(below, plan=widened)
+    columns = _columns(widened)
     ordered = (*columns[:width], *columns[width + 1 :], columns[width])
-    return replace(below, plan=_picked(unnested, ordered), end=len(ordered) - 1)
+    return replace(below, plan=_picked(widened, ordered), end=len(ordered) - 1)
+
+
+def _placed(plan: Over, below: _Ended) -> _Ended:
+    end, start = (_position(plan.partition, c) for c in (below.end, below.start))
+    if end is None and not replace(below, start=start).implied:
+        raise NoWindowEnd(
+            f"rows of several windows of {below.windows} are ordered together, so their places "
+            f"have no final value: add window_start and window_end to PARTITION BY, {_ADVICE}"
+        )
+    return _widened(plan, below)
 
 
 def _united(plan: Union) -> _Ended | None:

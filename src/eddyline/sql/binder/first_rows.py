@@ -20,7 +20,6 @@ from eddyline.sql.binder.over import FirstPlaces, Placed, first_rows
 from eddyline.sql.binder.over_calls import (
     OverCall,
     OverFrame,
-    OverGroup,
     is_over,
     require_order,
     written_calls,
@@ -45,7 +44,7 @@ class SelectedRows:
         plan: the rows. reading: joins them with sub-queries.
         exprs, names: the select list over them.
         condition: of QUALIFY. partition: of DISTINCT ON. order: of ORDER BY.
-        scalars: the binder of expressions over the rows. grouped: whether the rows are groups.
+        scalars: the binder of expressions over the rows.
     """
 
     plan: Plan
@@ -56,7 +55,6 @@ class SelectedRows:
     partition: tuple[Expr, ...]
     order: tuple[Ordering, ...]
     scalars: Scalars
-    grouped: bool = False
 
 
 class FirstRows:
@@ -89,14 +87,14 @@ class FirstRows:
         if node is None:
             return 0, False
         with_ties = False
+        options = node.args.get("limit_options")
+        if options is not None:
+            self._context.require_only(options, "rows", "with_ties")
+            with_ties = bool(options.args.get("with_ties"))
         if isinstance(node, exp.Fetch):
-            options = node.args.get("limit_options")
-            if options is not None:
-                self._context.require_only(options, "rows", "with_ties")
-                with_ties = bool(options.args.get("with_ties"))
             count = node.args.get("count")
         else:
-            self._context.require_only(node, "this", "expression")
+            self._context.require_only(node, "this", "expression", "limit_options")
             count = node.expression
         if count is None:
             return 1, with_ties
@@ -245,9 +243,6 @@ class FirstRows:
             raise self._context.error(self._written()[0], message, UnsupportedError)
         if not can_be_limited(calls, rows.plan):
             require_windows(streams, "OVER")
-        if rows.grouped and any(isinstance(c, OverGroup) for c in calls):
-            message = "an aggregate with OVER beside GROUP BY: group in a sub-query of FROM"
-            raise self._context.error(self._written()[0], message, UnsupportedError)
 
     def _written(self) -> list[exp.Window]:
         """The calls with OVER in the select list and in QUALIFY."""

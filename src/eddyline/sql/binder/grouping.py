@@ -11,6 +11,7 @@ from eddyline.algebra.plan import GroupBy, Plan
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.grouping_sets import GroupingCall, GroupingSets, bind_sets, has_sets
+from eddyline.sql.binder.over_calls import OverGroup
 from eddyline.sql.binder.scalars import Scalars, has_aggregate
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.catalog import Catalog
@@ -94,6 +95,8 @@ class GroupRewriter:
                 return self._bits(e)
             if isinstance(e, AggregateCall):
                 return self._aggregate(e.aggregate)
+            if isinstance(e, OverGroup):
+                return e.rewritten(change)
             if isinstance(e, ColumnRef):
                 raise self._not_a_key(e, scalars)
             return None
@@ -133,10 +136,11 @@ class GroupRewriter:
 
 
 def is_grouped(select: exp.Select, catalog: Catalog) -> bool:
-    """Whether a SELECT forms groups: it has GROUP BY, HAVING, or an aggregate."""
+    """Whether a SELECT forms groups: it has GROUP BY, HAVING, or an aggregate without OVER."""
     if select.args.get("group") or select.args.get("having"):
         return True
-    return any(has_aggregate(e, catalog) for e in select.expressions)
+    computed = [*select.expressions, *filter(None, map(select.args.get, ("qualify", "order")))]
+    return any(has_aggregate(e, catalog) for e in computed)
 
 
 def _key_name(key: Expr) -> str:

@@ -11,7 +11,7 @@ import pyarrow.types as pt
 from sqlglot import exp
 
 from eddyline.algebra import functions
-from eddyline.algebra.expressions import Call, Expr, Literal
+from eddyline.algebra.expressions import AggregateCall, Call, Expr, Literal, rewrite
 from eddyline.algebra.functions import Ordering
 from eddyline.algebra.functions.sort_keys import has_order
 from eddyline.algebra.nodes.over import RowFunction
@@ -82,6 +82,19 @@ class OverGroup(Call):
     """An expression over aggregates of all rows of a partition; the arguments are its keys."""
 
     aggregated: Expr
+
+    def rewritten(self, change: Callable[[Expr], Expr | None]) -> OverGroup:
+        """The same with the keys and the arguments of the aggregates rewritten."""
+
+        def aggregate(e: Expr) -> Expr | None:
+            if not isinstance(e, AggregateCall):
+                return None
+            of = e.aggregate
+            argument, where = (x and rewrite(x, change) for x in (of.argument, of.where))
+            return replace(e, aggregate=replace(of, argument=argument, where=where))
+
+        keys = tuple(rewrite(k, change) for k in self.arguments)
+        return replace(self, arguments=keys, aggregated=rewrite(self.aggregated, aggregate))
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +347,13 @@ def called_over(node: exp.Window) -> exp.Expr:
     """The call in front of OVER, without its FILTER."""
     called = node.this.this if isinstance(node.this, exp.Filter) else node.this
     return read_call(called).call
+
+
+def is_called_over(node: exp.Expr) -> bool:
+    """Whether OVER is behind a call with its clauses."""
+    while isinstance(node.parent, (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)):
+        node = node.parent
+    return isinstance(node.parent, exp.Window) and node.arg_key == "this"
 
 
 def written_calls(nodes: Sequence[exp.Expr]) -> list[exp.Window]:

@@ -20,7 +20,7 @@ from eddyline.sql.binder.grouping_sets import GroupingCall
 from eddyline.sql.binder.intervals import interval_literal, interval_of, shifted
 from eddyline.sql.binder.literals import constant
 from eddyline.sql.binder.over_binding import bind_over
-from eddyline.sql.binder.over_calls import called_over
+from eddyline.sql.binder.over_calls import called_over, is_called_over
 from eddyline.sql.binder.predicates import PREDICATES
 from eddyline.sql.binder.refused import refusal_of
 from eddyline.sql.binder.scope import Scope
@@ -306,9 +306,13 @@ class Scalars:
     def _aggregate(self, node: exp.Expr, where: exp.Expr | None) -> Expr:
         call = read_call(node)
         name = call.call.name
-        if self.clause is not None:
+        if self.clause not in (None, _OVER):
             raise self._context.error(node, f"aggregate {name} is not allowed in {self.clause}")
-        inner = Scalars(self._scope, self._context, clause="an aggregate")
+        of_groups = self.clause is None and is_called_over(node)
+        clause = _OVER if of_groups else "an aggregate"
+        inner = Scalars(self._scope, self._context, clause=clause)
+        if of_groups:
+            inner.origins = self.origins
         arguments = None if call.is_star else inner.bind_all(call.arguments)
         request = functions.Request(
             name,
@@ -356,6 +360,9 @@ def has_aggregate(node: exp.Expr, catalog: Catalog) -> bool:
     return any(is_aggregate(n, catalog) and id(n) not in windowed for n in own)
 
 
+#: The arguments of an aggregate with OVER, which may be aggregates: SUM(COUNT(*)) OVER () is the
+#: sum of the counts of all groups.
+_OVER: Final = "an aggregate with OVER"
 #: Where expressions can have sub-queries; None: the select list and HAVING.
 _WITH_SUB_QUERIES: Final = (None, "WHERE", "ON")
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from eddyline.algebra.expressions import conjuncts
+from eddyline.algebra.expressions import conjuncts, walk
 from eddyline.algebra.plan import Over, Plan, RunningOver, filtered
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream, require_windows
@@ -17,6 +17,7 @@ from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.group_windows import find_group_window
 from eddyline.sql.binder.grouping import GroupRewriter, bind_keys, is_grouped
 from eddyline.sql.binder.live_tables import check_tables
+from eddyline.sql.binder.over_calls import is_over
 from eddyline.sql.binder.relations import BindQuery
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.select_list import aliases, select_items, unaliased
@@ -108,6 +109,9 @@ def _grouped(
     if having is not None:
         scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
         condition = groups.over(scalars.condition(having.this), scalars)
+        if any(map(is_over, walk(condition))):
+            message = "OVER is not allowed in HAVING: write QUALIFY"
+            raise context.error(having.this, message)
     scalars = Scalars(scope, context, aliases=known, keys=groups.keys)
     qualify = None
     if chosen.qualify is not None:
@@ -118,5 +122,5 @@ def _grouped(
     plan = filtered(plan, (t for t in terms if not has_sub_query(t)))
     plan = reading.filtered(plan, [t for t in terms if has_sub_query(t)])
     names = tuple(i.name for i in items)
-    rows = SelectedRows(plan, reading, exprs, names, qualify, *places, scalars, grouped=True)
+    rows = SelectedRows(plan, reading, exprs, names, qualify, *places, scalars)
     return rows, streams

@@ -138,7 +138,8 @@ class TemporalFilters:
             raise self._context.error(
                 term,
                 "a row is visible from its event time on, and not later: the upper bound of the "
-                "event time is now() or later, as in ts <= now()",
+                "event time is now() or later, as in ts <= now(); for what has had no row for a "
+                "while write NOT EXISTS over a window",
                 UnsupportedError,
             )
 
