@@ -52,13 +52,18 @@ from eddyline.kernels.ordered_values import (
     note,
     report,
 )
+from eddyline.kernels.prefetch import prefetch
 from eddyline.kernels.treaps import (
+    PARENT,
     TOTAL,
     following,
     of_rank,
     rank_of,
     remove,
 )
+
+#: How many events ahead the trees of partitions are fetched.
+_AHEAD = 2
 
 
 @kernel
@@ -143,6 +148,7 @@ def _apply(functions: Functions, events: Events, state: State, room: Room) -> bo
         begun = at[TOUCHES] > 0
         if begun and (instants[0, e] != instants[0, e - 1] or instants[1, e] != instants[1, e - 1]):
             break
+        _fetch_ahead(events, e, state)
         r = events.row[e]
         comes = events.kind[e] == IN
         s = events.slot[e] if comes else state.rows[r].slot
@@ -171,6 +177,31 @@ def _apply(functions: Functions, events: Events, state: State, room: Room) -> bo
         e += 1
     at[EVENT] = e
     return True
+
+
+@bare
+def _fetch_ahead(events: Events, e: int, state: State) -> None:
+    """Fetch what the next events read: first the row or the partition's root, later its tree."""
+    far, near = e + 2 * _AHEAD, e + _AHEAD
+    if far < events.kind.size:
+        prefetch(state.rows, events.row[far])
+        if events.kind[far] == IN:
+            prefetch(state.root, events.slot[far])
+            prefetch(state.partitions, events.slot[far])
+        else:
+            prefetch(state.links, events.row[far])
+    if near < events.kind.size:
+        r = events.row[near]
+        root = NOTHING
+        if events.kind[near] == IN:
+            root = state.root[events.slot[near]]
+        elif state.rows[r].slot != NOTHING:
+            s = state.rows[r].slot
+            prefetch(state.partitions, s)
+            root = state.links[r, PARENT]
+        if root != NOTHING:
+            prefetch(state.links, root)
+            prefetch(state.rows, root)
 
 
 @bare

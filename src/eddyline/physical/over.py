@@ -33,7 +33,7 @@ def partitions_of(plan: Over) -> tuple[Partitions, Computed]:
         tuple(compile_expr(k) for k in plan.partition),
         tuple(k.type for k in plan.partition),
         compile_expr(sort_key("ORDER BY", *plan.order, *plan.ties)),
-        compile_expr(sort_key("ORDER BY", *plan.order)),
+        compile_expr(sort_key("ORDER BY", *plan.order)) if plan.ties else None,
     )
     read = dict.fromkeys(f.argument for f in plan.functions if f.argument is not None)
     numbers = {argument: number for number, argument in enumerate(read)}

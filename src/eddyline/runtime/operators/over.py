@@ -33,13 +33,13 @@ class Partitions:
 
     Attributes:
         by, types: what rows of a partition agree on.
-        key: their sort key. ties: the part of it on which rows of one rank agree.
+        key: their sort key. ties: the part of it on which rows of one rank agree; None: all of it.
     """
 
     by: tuple[Evaluator, ...]
     types: tuple[pa.DataType, ...]
     key: Evaluator
-    ties: Evaluator
+    ties: Evaluator | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Over(Operator):
         self._expiries = expiries
         self._table = KeyTable(partitions.types)
         self._keys = CountedValues(pa.binary(), ordered=True)
-        self._ties = CountedValues(pa.binary())
+        self._ties = None if partitions.ties is None else CountedValues(pa.binary())
         self._arguments = tuple(CountedValues(t) for t in computed.argument_types)
         self._by_ids = KeyTable([pa.int64()] * width) if taken_back else None
         self._numbers = FreeNumbers()
@@ -108,7 +108,8 @@ class Over(Operator):
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         by, rest = self._partitions, self._computed.arguments
-        batch, values = usable_rows(batches[0], [by.key, by.ties, *by.by, *rest])
+        keys = [by.key] if by.ties is None else [by.key, by.ties]
+        batch, values = usable_rows(batches[0], [*keys, *by.by, *rest])
         self._layout = empty_like(batch)
         coming, slot = self._coming(batch, values)
         events = self._with_due(coming, tick.clock)
@@ -129,19 +130,20 @@ class Over(Operator):
 
     def _coming(self, batch: Batch, values: Sequence[pa.Array]) -> tuple[kernels.Events, Array]:
         """The rows of a batch as events, and the partitions of these rows."""
+        key = ties = self._keys.number(values[0])
+        values = values[1:]
+        if self._ties is not None:
+            ties, values = self._ties.number(values[0]), values[1:]
         count = len(self._partitions.by)
-        key, ties = self._keys.number(values[0]), self._ties.number(values[1])
-        slot = self._table.slots(list(values[2 : 2 + count]), len(batch))
+        slot = self._table.slots(list(values[:count]), len(batch))
         self._roots.grow(self._table.end)
         self._slots.grow(self._table.end)
         arguments = np.empty((len(self._arguments), len(batch)), np.int64)
-        for number, (held, column) in enumerate(
-            zip(self._arguments, values[2 + count :], strict=True)
-        ):
+        for number, (held, column) in enumerate(zip(self._arguments, values[count:], strict=True)):
             arguments[number] = held.number(column)
         entering = batch.sign > 0
         for held, numbers in self._counted(key, ties, arguments):
-            held.refer(numbers[entering], 1)
+            held.refer(numbers[entering])
         row = self._numbered(batch)
         self._wait(batch.exp, row, entering)
         kind = np.where(entering, kernels.IN, kernels.OUT)
@@ -151,11 +153,8 @@ class Over(Operator):
     def _counted(
         self, key: Array, ties: Array, arguments: Array
     ) -> list[tuple[CountedValues, Array]]:
-        return [
-            (self._keys, key),
-            (self._ties, ties),
-            *zip(self._arguments, arguments, strict=True),
-        ]
+        of_ties = [] if self._ties is None else [(self._ties, ties)]
+        return [(self._keys, key), *of_ties, *zip(self._arguments, arguments, strict=True)]
 
     def _numbered(self, batch: Batch) -> Array:
         """The numbers of rows."""
@@ -229,17 +228,14 @@ class Over(Operator):
         arguments = self._cells["arguments"].array[left].T[: len(self._arguments)]
         key, ties = self._rows["key"][left], self._rows["peer"][left]
         for held, numbers in self._counted(key, ties, arguments):
-            held.refer(numbers, -1)
-        for held, numbers in self._counted(key, ties, arguments):
-            held.release(numbers)
+            held.drop(numbers)
         partitions = np.concatenate((slots, self._rows["last_slot"][left]))
         empty = partitions[self._roots.array[partitions] == kernels.NOTHING]
         self._table.release(np.unique(empty))
-        gone = np.unique(left[self._rows["slot"][left] == kernels.NOTHING])
-        if self._by_ids is None:
-            self._numbers.release(gone)
+        if self._by_ids is None:  # each came once
+            self._numbers.release(left)
         else:
-            self._by_ids.release(gone)
+            self._by_ids.release(np.unique(left[self._rows["slot"][left] == kernels.NOTHING]))
 
     # -- rows ----------------------------------------------------------------------------------
 
@@ -286,7 +282,6 @@ class Over(Operator):
         out: dict[str, State | Array] = {
             "table": self._table.state(),
             "keys": self._keys.state(),
-            "ties": self._ties.state(),
             "arguments": {str(i): a.state() for i, a in enumerate(self._arguments)},
             "numbers": (self._numbers if self._by_ids is None else self._by_ids).state(),
             "rows": self._rows.state(),
@@ -296,6 +291,8 @@ class Over(Operator):
             "slots": self._slots.state(),
             "counters": np.array([self._order, self._changes]),
         }
+        if self._ties is not None:
+            out["ties"] = self._ties.state()
         if self._expiries is not None:
             out["expiries"] = self._expiries.state()
         return out
@@ -303,7 +300,8 @@ class Over(Operator):
     def restore(self, state: State) -> None:
         self._table.restore(nested(state, "table"))
         self._keys.restore(nested(state, "keys"))
-        self._ties.restore(nested(state, "ties"))
+        if self._ties is not None:
+            self._ties.restore(nested(state, "ties"))
         for i, held in enumerate(self._arguments):
             held.restore(nested(nested(state, "arguments"), str(i)))
         (self._numbers if self._by_ids is None else self._by_ids).restore(nested(state, "numbers"))

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eddyline.kernels import references as kernels
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array, validity_of
 from eddyline.runtime.stores.keytable import KeyTable
@@ -62,14 +63,13 @@ class CountedValues:
         values = self.table.keys(np.where(numbers >= 0, numbers, some))[0]
         return pc.if_else(pa.array(numbers >= 0), values, pa.scalar(None, self._type))
 
-    def refer(self, numbers: Array, by: int) -> None:
-        """Let there be a reference more (1) or less (-1) to each of these."""
-        np.add.at(self._references.array, numbers[numbers >= 0], by)
+    def refer(self, numbers: Array) -> None:
+        """Let there be a reference more to each of these."""
+        kernels.refer(self._references.array, numbers)
 
-    def release(self, numbers: Array) -> None:
-        """Release those of these that nothing refers to."""
-        numbers = numbers[numbers >= 0]
-        self.table.release(np.unique(numbers[self._references.array[numbers] == 0]))
+    def drop(self, numbers: Array) -> None:
+        """Let there be a reference less to each of these; values without any are released."""
+        self.table.release(kernels.drop(self._references.array, numbers))
 
     def state(self) -> State:
         """The values, with their numbers."""

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.frames import NONE
+from eddyline.kernels.references import drop, refer
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keytable import KeyTable
@@ -119,14 +120,12 @@ class TextNumbers:
         """int64[n]; each is in use once more, also that of NULL."""
         numbers = self._table.slots([texts], len(texts))
         self._uses.grow(self._table.end)
-        np.add.at(self._uses.array, numbers, 1)
+        refer(self._uses.array, numbers)
         return numbers
 
     def release(self, numbers: Array) -> None:
         """End uses; numbers may occur several times."""
-        np.subtract.at(self._uses.array, numbers, 1)
-        distinct = np.unique(numbers)
-        self._table.release(distinct[self._uses.array[distinct] == 0])
+        self._table.release(drop(self._uses.array, numbers))
 
     def state(self) -> State:
         """Saved as plain arrays."""
