@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from eddyline.algebra.expressions import Expr, columns_of
 from eddyline.algebra.plan import Plan
@@ -132,6 +132,10 @@ class Emit:
             offset = f" OFFSET {format_duration(self.offset_us)}" if self.offset_us else ""
             return f"EMIT SNAPSHOT EVERY {format_duration(self.every_us)}{offset}"
         return f"EMIT {self.mode.upper()}"
+
+
+#: EMIT INSERTS.
+INSERTS: Final = Emit()
 
 
 @dataclass(frozen=True)

@@ -91,14 +91,16 @@ class FlowPlanner:
         assert isinstance(flow, Flow), "the key of a flow"
         return flow
 
-    def per_query(self, flow: Flow, outputs: tuple[Expr, ...], above: Plan) -> PerQuery:
-        """The operators of a plan above a flow, which serve all its queries that have this plan."""
+    def per_query(self, flow: Flow, part: Part) -> PerQuery:
+        """The operators above a flow that serve all its queries with this plan and EMIT there."""
+        above, emit = part.above, part.emit
+        assert above is not None, "else results come from the flow"
 
         def make() -> PerQuery:
-            columns = [output_of(e) for e in outputs]
-            return PerQuery(flow, columns, partial(self._planner.above, above))
+            columns = [output_of(e) for e in part.outputs]
+            return PerQuery(flow, columns, partial(self._planner.above, above, emit))
 
-        operator = self._graph.obtain(("per query", flow, outputs, above), make)
+        operator = self._graph.obtain(("per query", flow, part.outputs, above, emit), make)
         assert isinstance(operator, PerQuery), "the key of such operators"
         return operator
 

@@ -68,9 +68,8 @@ def row_ids_of(plan: Plan) -> RowIds:
     match node:
         case StreamScan() | TableScan():
             return RowIds(1, stored=True)
-        case SharedRows():
-            sources = [row_ids_of(p) for p in node.sources]
-            return RowIds(1 + sum(s.width for s in sources), all(s.stored for s in sources))
+        case SharedRows():  # and the number of the query; computed by the flow
+            return RowIds(1 + sum(row_ids_of(p).width for p in node.sources), stored=False)
         case Filter():
             return row_ids_of(node.input)
         case Project():

@@ -59,13 +59,13 @@ class Planner(NodePlanner):
         """Whether there is an operator of this GROUP BY or DISTINCT already."""
         return ("replacing", grouping) in self._graph or self._key(grouping, True) in self._graph
 
-    def above(self, plan: Plan) -> list[Operator]:
+    def above(self, plan: Plan, emit: Emit) -> list[Operator]:
         """The operators of a plan over SharedRows, from there upwards; not in the graph.
 
         Each of them has one input.
         """
         apart = Planner(Graph(), self._stem_of, self._strategy)
-        return in_order([apart._inserts(plan)])[1:]
+        return in_order([apart.query(plan, emit)])[1:]
 
     def _inserts(self, plan: Plan) -> Operator:
         source, is_explicit = self._replacing(plan), False

@@ -18,6 +18,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from eddyline.algebra.catalog import INSERTS, Emit
 from eddyline.algebra.expressions import (
     Aggregate,
     ColumnRef,
@@ -29,13 +30,13 @@ from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import Distinct, Filter, GroupBy, Plan, Project, SharedRows
 from eddyline.sharing.flat import Flat, flatten
-from eddyline.sharing.signature import Part, Signature, decompose_flat
+from eddyline.sharing.signature import Part, Signature, decompose, decompose_flat
 from eddyline.types import Field
 
 _NUMBER: Final = ColumnRef(pa.int64(), 0, "_query")
 
 
-def decompose_grouped(plan: Plan) -> tuple[Signature, Part] | None:
+def decompose_grouped(plan: Plan, emit: Emit = INSERTS) -> tuple[Signature, Part] | None:
     """The signature and the query's part of a plan with a grouping; None if it cannot be shared.
 
     That is so for aggregates without GROUP BY, which have a result before any row, and for a single
@@ -55,8 +56,24 @@ def decompose_grouped(plan: Plan) -> tuple[Signature, Part] | None:
             signature, part = found
             shared = _shared_rows(signature, part, below.lifespan_us)
             above = _per_query(plan, grouping, grouped, shared)
-            return signature, replace(part, names=_names(plan), above=above)
+            return signature, replace(part, names=_names(plan), above=above, emit=emit)
     return None
+
+
+def decompose_emitted(plan: Plan, emit: Emit) -> tuple[Signature, Part] | None:
+    """The signature and the query's part of a plan without groupings of which not only new results
+    are emitted: EMIT is computed per query above the flow.
+    """
+    found = decompose(plan)
+    if found is None or (emit.mode == "changes" and _only_comes(plan)):
+        return found
+    signature, part = found
+    shared = _shared_rows(signature, part, plan.lifespan_us)
+    return signature, replace(part, above=shared, emit=emit)
+
+
+def _only_comes(plan: Plan) -> bool:
+    return plan.pattern == Pattern.MONOTONIC and not plan.takes_back
 
 
 def lowest_grouping(plan: Plan) -> GroupBy | Distinct | None:

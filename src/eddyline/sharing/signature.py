@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
+from eddyline.algebra.catalog import INSERTS, Emit
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, columns_of, shift_columns, walk
 from eddyline.algebra.plan import (
     AntiJoin,
@@ -105,6 +106,7 @@ class Part:
             source.
         outputs, names: the select list over the columns of all sources.
         above: the plan above the outputs, over a SharedRows of them; None: they are the results.
+        emit: what it emits of the answer of that plan.
     """
 
     filters: tuple[tuple[Expr, ...], ...]
@@ -113,6 +115,7 @@ class Part:
     outputs: tuple[Expr, ...]
     names: tuple[str, ...]
     above: Plan | None = None
+    emit: Emit = INSERTS
 
 
 def decompose(plan: Plan) -> tuple[Signature, Part] | None:

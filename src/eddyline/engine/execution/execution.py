@@ -130,7 +130,8 @@ class Execution:
     def _report_answer(self, query: Query, subscription: FlowSubscription) -> None:
         """Report what is already in the answer of a new query."""
         group = self.group_of(query)
-        if group.began is not None and subscription.shared.flow.holds_rows():
+        is_whole = query.emit.mode == "snapshot"  # comes with the next snapshot
+        if group.began is not None and subscription.shared.flow.holds_rows() and not is_whole:
             changes = subscription.table.table(subscription.answer(group.clock))
             self.pending.put(query.name, changes)
             query.metrics.add_results(np.array([changes.num_rows]))
@@ -191,7 +192,7 @@ class Execution:
     def _join_flow(self, query: Query, placement: FlowPlacement) -> FlowSubscription:
         shared, key = self._flow(query, placement), placement.table
         try:
-            if placement.is_grouped:
+            if placement.is_numbered:
                 return self._join_grouping(query, shared, placement)
             bit = shared.admit(query.name, key, placement.part)
         except EddylineError:
@@ -207,8 +208,7 @@ class Execution:
         self, query: Query, shared: SharedFlow, placement: FlowPlacement
     ) -> GroupedSubscription:
         part, key = placement.part, placement.table
-        assert part.above is not None, "it groups"
-        operator = self._flow_planner.per_query(shared.flow, part.outputs, part.above)
+        operator = self._flow_planner.per_query(shared.flow, part)
         bit = shared.admit(query.name, key, part)
         is_new = key not in shared.groupings
         replaces = query.replace_key is not None

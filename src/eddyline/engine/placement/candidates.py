@@ -12,7 +12,7 @@ from eddyline.optimizer.joins.trees import left_deep
 from eddyline.optimizer.statistics import Statistics
 from eddyline.physical.flows import Sharing
 from eddyline.physical.strategy import Strategy
-from eddyline.sharing.grouping import decompose_grouped
+from eddyline.sharing.grouping import decompose_emitted, decompose_grouped
 from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_of, tree_of
 from eddyline.sharing.signature import Part, Signature, decompose
 
@@ -50,16 +50,20 @@ def candidates(
     reason = _why_only_tree(emit, strategy, sharing)
     if reason is not None:
         return _only(replace(tree, why=reason))
-    found = [decompose(plan)]
+    found = [(False, decompose(plan) if emit.adds_only else decompose_emitted(plan, emit))]
     if not strategy.explicit_above_negation(plan):
-        found.append(decompose_grouped(plan))
-    flow = [in_flow(name, *f, sharing, replaces=replaces) for f in found if f is not None]
+        found.append((True, decompose_grouped(plan, emit)))
+    flow = [
+        replace(in_flow(name, *parts, sharing, replaces=replaces), is_grouped=is_grouped)
+        for is_grouped, parts in found
+        if parts is not None
+    ]
     if not flow:
         return _only(replace(tree, why="it is no select-project-join query, grouped or not"))
     if sharing.executor == "eddy":
         return Candidates(tuple(flow), replace(widest(flow), why=SHARED), (), tree)
     first = flow[0]
-    if not first.is_grouped and _order_is_a_guess(first, joins, strategy.statistics):
+    if not first.is_numbered and _order_is_a_guess(first, joins, strategy.statistics):
         unshared = replace(first, why=why_unshared(first.signature))
         return Candidates(tuple(flow), unshared, (first,), tree)
     why = "no other query has its sources and join keys"
@@ -73,7 +77,7 @@ def in_flow(
 ) -> FlowPlacement:
     """The placement of a query in the flow of its signature."""
     flow = signature, None if sharing.sharing else name
-    table: Hashable = part.outputs, part.above, part.names, replaces
+    table: Hashable = part.outputs, part.above, part.emit, part.names, replaces
     return FlowPlacement(flow, table, signature, part)
 
 
@@ -115,7 +119,7 @@ def _why_only_tree(emit: Emit, strategy: Strategy, sharing: Sharing) -> str | No
     """The reason why queries with these options run as trees only; None: they need not."""
     if sharing.executor == "tree":
         return "executor is 'tree'"
-    if emit.mode != "inserts":
+    if emit.mode == "final":
         return f"{emit} is made by operators of its own"
     if not strategy.shares:
         return "the state option or views ask for operators of its own"

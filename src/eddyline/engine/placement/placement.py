@@ -20,7 +20,9 @@ class FlowPlacement:
         flow: key of the flow. table: key of the result table in it.
         signature, part: the query's plan, as what all queries of the flow have in common and what
             the query adds to it.
-        number: of the query above a grouping that several queries share; None: the next free one.
+        is_grouped: whether the flow is of the rows below the lowest grouping of the query.
+        number: of the query in operators above the flow that several queries share; None: the next
+            free one.
         why: the reason, for EXPLAIN and ``stats``.
     """
 
@@ -28,18 +30,19 @@ class FlowPlacement:
     table: Hashable
     signature: Signature
     part: Part
+    is_grouped: bool = False
     number: int | None = None
     why: str = field(default="", compare=False)
 
     @property
-    def is_grouped(self) -> bool:
-        """Whether the results of the flow are grouped, by operators that several queries share."""
+    def is_numbered(self) -> bool:
+        """Whether the results of the flow pass operators that tell queries apart by number."""
         return self.part.above is not None
 
     @property
     def key(self) -> Hashable:
         """What queries have in common that share all operators of this placement."""
-        return (self.flow, self.table) if self.is_grouped else self.flow
+        return (self.flow, self.table) if self.is_numbered else self.flow
 
 
 @dataclass(frozen=True)

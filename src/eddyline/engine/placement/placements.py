@@ -146,7 +146,7 @@ class Placements:
         flow = self._execution.flows.get(placement.flow)
         if placement.key in self.unshared or flow is None:
             return placement.key in self.unshared
-        return not placement.is_grouped or placement.table in flow.groupings
+        return not placement.is_numbered or placement.table in flow.groupings
 
     def _share(self, query: Query, placement: FlowPlacement) -> None:
         """Run a query in a placement that another query has or takes."""
@@ -187,4 +187,4 @@ class Placements:
         query = self._queries[name]
         assert isinstance(query.placement, FlowPlacement), "it is in the flow"
         placement = replace(query.placement, why=why_unshared(shared.signature))
-        self._move(query, placement, open_to=() if placement.is_grouped else (placement,))
+        self._move(query, placement, open_to=() if placement.is_numbered else (placement,))

@@ -121,7 +121,7 @@ class Reoptimizer:
             return
         self.forget(query)
         flow = placement.learned_in if isinstance(placement, TreePlacement) else placement
-        if not unshared or flow is None or flow.is_grouped:
+        if not unshared or flow is None or flow.is_numbered:
             return
         if len(flow.signature.sources) >= LEAST_REORDERED:
             scans = [o for o in in_order([query.operator]) if isinstance(o, Scan)]
