@@ -95,8 +95,7 @@ OTHERS: Final = (
     "GROUP BY k, window_end)",
     "SELECT k, x, window_end, COUNT(*) AS n FROM s [TUMBLE 2 SECONDS] GROUP BY k, x, window_end "
     "ORDER BY n DESC, k, x LIMIT 2 OFFSET 1",
-    "SELECT k, COUNT(*) AS n FROM s [TUMBLE 1 SECOND] GROUP BY k ORDER BY COUNT(*), k "
-    "LIMIT 1",
+    "SELECT k, COUNT(*) AS n FROM s [TUMBLE 1 SECOND] GROUP BY k ORDER BY COUNT(*), k LIMIT 1",
     "SELECT DISTINCT ON (k) k, x, n, window_end FROM (SELECT k, x, window_end, COUNT(*) AS n FROM "
     "s [TUMBLE 2 SECONDS] GROUP BY k, x, window_end) ORDER BY k, n DESC, x",
     "SELECT k, n, SUM(n) OVER (PARTITION BY window_start, window_end) AS t, window_end FROM "

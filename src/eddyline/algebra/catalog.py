@@ -124,6 +124,11 @@ class Emit:
         """Whether results are emitted, and not that they expire."""
         return self.mode in ("inserts", "final")
 
+    @property
+    def is_periodic(self) -> bool:
+        """Whether the answer is emitted at the instants of a period, and only then."""
+        return self.mode == "snapshot"
+
     def __str__(self) -> str:
         from eddyline.algebra.windows import format_duration
 

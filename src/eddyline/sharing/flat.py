@@ -7,9 +7,33 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from eddyline.algebra.expressions import Call, ColumnRef, Expr, conjuncts, rewrite, shift_columns
+from eddyline.algebra.expressions import (
+    Call,
+    ColumnRef,
+    Expr,
+    conjuncts,
+    rewrite,
+    shift_columns,
+    walk,
+    without_names,
+)
+from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.parameters import has_parameters
-from eddyline.algebra.plan import Filter, Join, LookupJoin, Plan, Project, StreamScan
+from eddyline.algebra.plan import (
+    AntiJoin,
+    Filter,
+    Join,
+    LookupJoin,
+    Plan,
+    Project,
+    SemiJoin,
+    StreamScan,
+    Union,
+    anti_join,
+    filtered,
+    join,
+    semi_join,
+)
 from eddyline.algebra.windows import Rows
 
 
@@ -41,6 +65,10 @@ def flatten(plan: Plan, *, joins: bool) -> Flat:
     if joins and isinstance(plan, Join):
         sides = (flatten(side, joins=True) for side in plan.inputs)
         return _side_by_side(plan, *sides)
+    if isinstance(plan, (SemiJoin, AntiJoin)):
+        return _with_left_terms(plan) or _leaf(plan)
+    if isinstance(plan, Union):
+        return _with_common_terms(plan) or _leaf(plan)
     return _leaf(plan)
 
 
@@ -62,6 +90,89 @@ def _looked_up(plan: LookupJoin, left: Flat, right: Flat) -> Flat:
     width = len(stream.schema)
     keys = tuple((a, shift_columns(b, -width)) for a, b in together.keys)
     return replace(together, leaves=[LookupJoin(stream, table, keys)], keys=[])
+
+
+def _with_left_terms(plan: SemiJoin | AntiJoin | Join) -> Flat | None:
+    """A plan as one leaf without the filters of its left rows, which can as well be chosen above
+    it: a left row finds the same matches whatever other left rows there are. None if some may fail.
+
+    Terms on the right that follow from those by the keys are left out, too.
+    """
+    left = flatten(plan.left, joins=False)
+    if len(left.leaves) > 1 or any(map(can_fail, left.terms)):
+        return None
+    (leaf,) = left.leaves
+    keys = tuple((_over(a, left.outputs), b) for a, b in plan.keys)
+    right = _without_implied(plan.right, left.terms, keys)
+    columns = enumerate(right.schema, start=len(leaf.schema))
+    outputs = [*left.outputs, *(ColumnRef(f.type, i, f.name) for i, f in columns)]
+    residual = None if plan.residual is None else _over(plan.residual, outputs)
+    made: Plan
+    if isinstance(plan, Join):
+        made = join(leaf, right, keys, residual)
+    else:
+        remade = semi_join if isinstance(plan, SemiJoin) else anti_join
+        made = remade(leaf, right, keys, residual, nulls_match=plan.nulls_match)
+        outputs = left.outputs
+    return None if has_parameters(made) else Flat([made], left.terms, [], outputs)
+
+
+def _without_implied(
+    right: Plan, left_terms: Sequence[Expr], keys: Sequence[tuple[Expr, Expr]]
+) -> Plan:
+    """The right input of a join without terms on its keys that hold for the left ones."""
+    if not isinstance(right, Filter):
+        return right
+    own = {b: a for a, b in keys}
+    known = {without_names(t) for t in left_terms}
+    terms = conjuncts(right.predicate)
+    kept = [t for t in terms if without_names(rewrite(t, own.get)) not in known]
+    return filtered(right.input, kept)
+
+
+def _with_common_terms(plan: Union) -> Flat | None:
+    """UNION ALL as one leaf without the filters that all its parts have in common, as the parts of
+    a LEFT JOIN do; None if parts differ in their filters.
+    """
+    parts = [_part(p) for p in plan.parts]
+    terms: list[frozenset[Expr]] = []
+    for part in parts:
+        if part is None or len(part.leaves) > 1:
+            return None
+        found = [_in_outputs(t, part.outputs) for t in part.terms]
+        if None in found:
+            return None
+        terms.append(frozenset(without_names(t) for t in found if t is not None))
+    if len(set(terms)) > 1 or not terms[0]:
+        return None
+    names = tuple(f.name for f in plan.schema)
+    made = Union(tuple(Project(p.leaves[0], tuple(p.outputs), names) for p in parts if p))
+    columns: list[Expr] = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
+    shown = (_over(t, columns) for t in terms[0])
+    return Flat([made], sorted(shown, key=str), [], columns)
+
+
+def _part(plan: Plan) -> Flat | None:
+    """A part of a union as one leaf."""
+    if isinstance(plan, Project):
+        below = _part(plan.input)
+        return below and replace(below, outputs=[_over(e, below.outputs) for e in plan.exprs])
+    if type(plan) is Join:
+        return _with_left_terms(plan)
+    return flatten(plan, joins=False)
+
+
+def _in_outputs(term: Expr, outputs: Sequence[Expr]) -> Expr | None:
+    """A term over the columns of a leaf as one over outputs; None if they do not have them."""
+    places = {without_names(e): i for i, e in reversed(list(enumerate(outputs)))}
+
+    def change(e: Expr) -> Expr | None:
+        if not isinstance(e, ColumnRef):
+            return None
+        return replace(e, index=places[without_names(e)])
+
+    known = all(without_names(e) in places for e in walk(term) if isinstance(e, ColumnRef))
+    return rewrite(term, change) if known else None
 
 
 def _side_by_side(plan: Join, left: Flat, right: Flat) -> Flat:

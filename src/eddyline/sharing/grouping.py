@@ -12,17 +12,21 @@ one operator keeps the groups of all queries apart.
 
 from __future__ import annotations
 
-from collections.abc import Sized
+import operator
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 
 from eddyline.algebra.catalog import INSERTS, Emit
 from eddyline.algebra.expressions import (
     Aggregate,
+    Call,
     ColumnRef,
     Expr,
+    Literal,
+    conjuncts,
     rewrite,
     shift_columns,
 )
@@ -33,14 +37,23 @@ from eddyline.sharing.flat import Flat, flatten
 from eddyline.sharing.signature import Part, Signature, decompose, decompose_flat
 from eddyline.types import Field
 
+#: Aggregates whose value of no rows is NULL, and comparisons, which are not true of NULL.
+_NULL_OF_NO_ROWS: Final = frozenset(("sum", "avg", "min", "max"))
+_COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "=": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 _NUMBER: Final = ColumnRef(pa.int64(), 0, "_query")
 
 
 def decompose_grouped(plan: Plan, emit: Emit = INSERTS) -> tuple[Signature, Part] | None:
     """The signature and the query's part of a plan with a grouping; None if it cannot be shared.
 
-    That is so for aggregates without GROUP BY, which have a result before any row, and for a single
-    unbounded source, whose rows are not kept.
+    That is so for aggregates without GROUP BY, which have a result before any row, unless HAVING
+    rejects it; and for a single unbounded source, whose rows are not kept.
     """
     grouping = lowest_grouping(plan)
     if grouping is None:
@@ -79,15 +92,41 @@ def _only_comes(plan: Plan) -> bool:
 def lowest_grouping(plan: Plan) -> GroupBy | Distinct | None:
     """The lowest GROUP BY or DISTINCT, if only projections, filters and groupings are above it."""
     found: GroupBy | Distinct | None = None
+    above: Plan | None = None
     while isinstance(plan, (Filter, Project, GroupBy, Distinct)):
-        if isinstance(plan, GroupBy) and not plan.keys:
+        if isinstance(plan, GroupBy) and not plan.keys and not _hides_no_rows(above, plan):
             return None
         if isinstance(plan, Distinct) and isinstance(found, Distinct):
             return None
         if isinstance(plan, (GroupBy, Distinct)):
             found = plan
-        plan = plan.input
+        above, plan = plan, plan.input
     return found
+
+
+def _hides_no_rows(above: Plan | None, group: GroupBy) -> bool:
+    """Whether HAVING rejects the result of aggregates of no rows."""
+    if not isinstance(above, Filter):
+        return False
+    return any(_rejects_no_rows(t, group.aggregates) for t in conjuncts(above.predicate))
+
+
+def _rejects_no_rows(term: Expr, aggregates: Sequence[Aggregate]) -> bool:
+    """Whether it is a comparison of an aggregate with a constant that is not true of no rows."""
+    if not (isinstance(term, Call) and term.function in _COMPARISONS):
+        return False
+    left, right = term.arguments
+    swapped = isinstance(left, Literal)
+    value, bound = (right, left) if swapped else (left, right)
+    if not (isinstance(value, ColumnRef) and isinstance(bound, Literal)):
+        return False
+    function = aggregates[value.index].function
+    if function in _NULL_OF_NO_ROWS:
+        return True
+    if function != "count" or isinstance(bound.value, (bool, str)) or bound.value is None:
+        return False
+    pair = (bound.value, 0) if swapped else (0, bound.value)
+    return not _COMPARISONS[term.function](*pair)
 
 
 def _with_outputs(flat: Flat, grouping: GroupBy | Distinct) -> tuple[Flat, GroupBy | Distinct]:

@@ -87,7 +87,7 @@ def test_a_join_of_three_streams_begins_in_a_flow_unless_rates_are_known() -> No
     ("options", "why"),
     [
         ({"executor": "tree"}, "executor is 'tree'"),
-        ({"emit": Emit("changes")}, "EMIT CHANGES is made by operators of its own"),
+        ({"emit": Emit("final")}, "EMIT FINAL is made by operators of its own"),
         ({"views": True}, "the state option or views ask for operators of its own"),
     ],
 )

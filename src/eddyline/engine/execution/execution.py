@@ -130,8 +130,8 @@ class Execution:
     def _report_answer(self, query: Query, subscription: FlowSubscription) -> None:
         """Report what is already in the answer of a new query."""
         group = self.group_of(query)
-        is_whole = query.emit.mode == "snapshot"  # comes with the next snapshot
-        if group.began is not None and subscription.shared.flow.holds_rows() and not is_whole:
+        there = group.began is not None and subscription.shared.flow.holds_rows()
+        if there and not query.emit.is_periodic:
             changes = subscription.table.table(subscription.answer(group.clock))
             self.pending.put(query.name, changes)
             query.metrics.add_results(np.array([changes.num_rows]))
@@ -183,9 +183,10 @@ class Execution:
         if group.began is not None:
             table.begin(group.began)
         primed = self.graph.prime(known, group.clock)
-        if report:
-            batch = primed[operator] if operator in primed else operator.live(group.clock)
-            table.collect(batch, None)
+        if report and operator in primed:
+            table.collect(primed[operator], None)
+        elif report and not query.emit.is_periodic:
+            table.collect(operator.live(group.clock), None)
         self.graph.settle(group.clock, self.chain_of(group))
         return TreeSubscription(operator, table)
 

@@ -131,7 +131,7 @@ class PerQuery(Operator):
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         out, first = [], 0
         for rows, clock in self._pieces(batches[0], tick.clock):
-            piece = self._through(rows, Tick(clock))
+            piece = self._through(rows, replace(tick, clock=clock))
             if piece.pair is not None:
                 pair = piece.pair + first  # each call counts from 0
                 piece, first = replace(piece, pair=pair), int(pair.max(initial=first - 1)) + 1

@@ -1,0 +1,117 @@
+"""Many queries that differ in constants, windows and EMIT: each answers as if it ran alone, while
+queries come and go and the engine restarts.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any, Final
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from eddyline.testing.script import Script
+from eddyline.testing.strategies import OPTIONS
+from window_rows import rows
+
+DDL: Final = """\
+CREATE STREAM s (ts TIMESTAMP, k STRING, x BIGINT) TIMESTAMP BY ts;
+CREATE STREAM r (ts TIMESTAMP, k STRING, x BIGINT) TIMESTAMP BY ts"""
+#: Kinds of queries with constants {c} and {d}, a letter {a}, and windows {w}, those of {v} alike.
+KINDS: Final[dict[str, str]] = {
+    "rows": "SELECT k, x FROM s {w} WHERE k = '{a}' AND x >= {c}",
+    "all rows": "SELECT k, x + {c} AS y FROM s {w}",
+    "join": "SELECT s.k, s.x, r.x AS y FROM s {w} AS s, r {v} AS r WHERE s.k = r.k AND s.x > {c}",
+    "groups": "SELECT k, COUNT(*) AS n, SUM(x) AS x FROM s {w} WHERE x > {c} GROUP BY k",
+    "thresholds": "SELECT k, SUM(x) AS x FROM s {v} GROUP BY k HAVING SUM(x) > {c}",
+    "distinct": "SELECT DISTINCT k FROM s {w} WHERE x <> {c}",
+    "absent": "SELECT s.k, s.x FROM s {v} AS s WHERE s.x >= {c} AND NOT EXISTS (SELECT 1 FROM "
+    "r {v} AS r WHERE r.k = s.k)",
+    "absent, of a key": "SELECT s.x FROM s {v} AS s WHERE s.k = '{a}' AND NOT EXISTS (SELECT 1 "
+    "FROM r {v} AS r WHERE r.k = s.k AND r.x > s.x)",
+    "present": "SELECT s.k FROM s {v} AS s WHERE s.x > {c} AND EXISTS (SELECT 1 FROM r {v} AS r "
+    "WHERE r.k = s.k AND r.x = {d})",
+    "LEFT JOIN": "SELECT s.k, s.x, r.x AS y FROM s {v} AS s LEFT JOIN r {v} AS r ON s.k = r.k "
+    "WHERE s.x >= {c}",
+    "LEFT JOIN, of a key": "SELECT s.x, r.x AS y FROM s {v} AS s LEFT JOIN r {v} AS r ON s.k = r.k "
+    "AND s.x < r.x WHERE s.k = '{a}'",
+    "LEFT JOIN, grouped": "SELECT s.k, COUNT(r.x) AS n FROM s {v} AS s LEFT JOIN r {v} AS r ON "
+    "s.k = r.k WHERE s.x > {c} GROUP BY s.k",
+    "global": "SELECT COUNT(*) AS n, SUM(x) AS x FROM s {w} WHERE k = '{a}' HAVING COUNT(*) > {c}",
+    "global, of groups": "SELECT MAX(n) AS n FROM (SELECT k, COUNT(*) AS n FROM s {w} WHERE x > "
+    "{c} GROUP BY k) AS q HAVING MAX(n) >= {d}",
+    "global, no rows": "SELECT COUNT(*) AS n, MIN(x) AS x FROM s {w} WHERE x = {c} "
+    "HAVING COUNT(*) < 2",
+}
+WINDOWS: Final = ("[RANGE 1 SECOND]", "[RANGE 300 MILLISECONDS]", "[RANGE 4 SECONDS]", "[ROWS 3]")
+EMITS: Final = (
+    *("INSERTS", "CHANGES", "CHANGES"),
+    *("SNAPSHOT EVERY 700 MILLISECONDS", "SNAPSHOT EVERY 1 SECOND OFFSET 300 MILLISECONDS"),
+)
+
+
+def alike(random: Random, kind: str, count: int) -> list[str]:
+    """Queries of a kind; most have one EMIT."""
+    window, emit = random.choice(WINDOWS), random.choice(EMITS)
+    found = []
+    for _ in range(count):
+        text = KINDS[kind].format(
+            c=random.choice([0, 1, 2]),
+            d=random.choice([1, 2]),
+            a=random.choice("ab"),
+            v=window,
+            w=window if random.random() < 0.5 else random.choice(WINDOWS[:3]),
+        )
+        found.append(f"{text} EMIT {emit if random.random() < 0.8 else random.choice(EMITS)}")
+    return found
+
+
+def play(random: Random, sets: list[list[str]], options: dict[str, Any]) -> Script:
+    """Rows, queries that come and go, and restarts, compared with the oracle."""
+    waiting = [sql for queries in sets for sql in queries]
+    random.shuffle(waiting)
+    first = random.randint(1, len(waiting))
+    started, waiting = waiting[:first], waiting[first:]
+    script = Script(DDL, {f"q{i}": q for i, q in enumerate(started)}, options=options)
+    names = [f"q{i}" for i in range(first)]
+    clock = 1_000_000
+    for _ in range(random.randint(2, 4)):
+        ends = [clock]
+        for stream in random.choice([("s", "r"), ("r", "s")]):
+            start = [clock]
+            script.process(**{stream: rows(random, start, random.choice([1, 4, 9]), "ab")})
+            ends.append(start[0])
+        clock = max(ends)
+        while waiting and random.random() < 0.5:
+            name = f"late{len(waiting)}"
+            script.add(name, waiting.pop())
+            names.append(name)
+        if len(names) > 1 and random.random() < 0.4:
+            script.drop(names.pop(random.randrange(len(names))))
+        if random.random() < 0.3:
+            script.restart()
+        if random.random() < 0.4:
+            clock += random.choice([1, 700_000, 4_000_000])
+            script.advance(clock)
+    return script.advance(clock + random.choice([0, 900_000, 6_000_000])).finish()
+
+
+@pytest.mark.parametrize("emit", dict.fromkeys(EMITS))
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind(kind: str, emit: str) -> None:
+    for seed in range(3):
+        random = Random(f"{kind} {emit} {seed}")
+        queries = [f"{q.partition(' EMIT ')[0]} EMIT {emit}" for q in alike(random, kind, 5)]
+        play(random, [queries], {"chunk_rows": 3})
+
+
+@settings(max_examples=2 * settings().max_examples)
+@given(st.integers(0, 2**48), OPTIONS)
+def test_sets_of_alike_queries(seed: int, options: dict[str, Any]) -> None:
+    random = Random(seed)
+    kinds = random.sample(sorted(KINDS), random.randint(1, 3))
+    for kind in kinds:
+        event(kind)
+    sets = [alike(random, kind, random.randint(2, 4)) for kind in kinds]
+    play(random, sets, options | {"keep": {}})
