@@ -106,12 +106,24 @@ def test_each_kind(kind: str, emit: str) -> None:
         play(random, [queries], {"chunk_rows": 3})
 
 
-@settings(max_examples=2 * settings().max_examples)
-@given(st.integers(0, 2**48), OPTIONS)
-def test_sets_of_alike_queries(seed: int, options: dict[str, Any]) -> None:
+def played(seed: int, options: dict[str, Any]) -> None:
+    """Play sets of queries of a few kinds."""
     random = Random(seed)
     kinds = random.sample(sorted(KINDS), random.randint(1, 3))
     for kind in kinds:
         event(kind)
     sets = [alike(random, kind, random.randint(2, 4)) for kind in kinds]
     play(random, sets, options | {"keep": {}})
+
+
+def test_a_window_that_two_planners_have_opened() -> None:
+    queries = [KINDS["LEFT JOIN, of a key"].format(v="[ROWS 3]", a="a")]
+    queries.append(KINDS["join"].format(v="[ROWS 3]", w="[ROWS 3]", c=2))
+    for seed in range(5):
+        play(Random(seed), [queries], {"negative_tuples_from": 0.0})
+
+
+@settings(max_examples=2 * settings().max_examples)
+@given(st.integers(0, 2**48), OPTIONS)
+def test_sets_of_alike_queries(seed: int, options: dict[str, Any]) -> None:
+    played(seed, options)

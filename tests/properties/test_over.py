@@ -62,10 +62,10 @@ QUERIES: Final = (
     "SELECT k, MAX(x) AS m FROM [W] GROUP BY k HAVING COUNT(*) > 1 QUALIFY ROW_NUMBER() OVER "
     "(ORDER BY m) <= 2",
     "SELECT k, x, COUNT(*) OVER (PARTITION BY k) AS n, x - MIN(x) OVER () AS d FROM [W]",
-    "SELECT k, COUNT(*) AS n, SUM(COUNT(*)) OVER () AS a, MAX(SUM(x)) OVER (PARTITION BY COUNT(*)) "
-    "AS b, COUNT(k) FILTER (WHERE COUNT(*) > 1) OVER () AS c FROM [W] GROUP BY k",
-    "SELECT k, MIN(x) AS m FROM [W] GROUP BY k HAVING COUNT(*) < 9 QUALIFY COUNT(*) < AVG(COUNT(*)) "
-    "OVER () + 1",
+    "SELECT k, COUNT(*) AS n, SUM(COUNT(*)) OVER () AS a, MAX(SUM(x)) OVER (PARTITION BY "
+    "COUNT(*)) AS b, COUNT(k) FILTER (WHERE COUNT(*) > 1) OVER () AS c FROM [W] GROUP BY k",
+    "SELECT k, MIN(x) AS m FROM [W] GROUP BY k HAVING COUNT(*) < 9 QUALIFY COUNT(*) < "
+    "AVG(COUNT(*)) OVER () + 1",
     "SELECT k, SUM(x) FILTER (WHERE x > 1) OVER (PARTITION BY k) AS n FROM [W] QUALIFY MAX(x) OVER "
     "(PARTITION BY k) > 1",
     "SELECT s.k, s.x, r.x AS y, ROW_NUMBER() OVER (PARTITION BY s.k ORDER BY s.x, r.x, s.ts, r.ts) "

@@ -37,6 +37,23 @@ def bench_queries(
         run_queries(quick=quick, json=json)
 
 
+@bench.command("mix")
+def bench_mix(
+    kind: Annotated[
+        str | None, typer.Option("--class", help="Only this one, as 'NOT EXISTS'.", metavar="NAME")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few calls and queries: half a minute.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Measure alerts, panels and absences: a hundred of a class beside one, and a mix of all."""
+    from eddyline.bench.mix.run import run_mix
+
+    with failures.reported():
+        run_mix(kind=kind, quick=quick, json=json)
+
+
 @bench.command("nexmark")
 def bench_nexmark(
     query: Annotated[

@@ -28,7 +28,7 @@ _START_US: Final = 1_000_000
 class Rows:
     """Rows of a call: a reading each millisecond, and a beat of every second machine's reading.
 
-    Temperatures are around 20, loads around 1; one of a hundred thousand is far above.
+    Temperatures are around 20, loads around 1.
     """
 
     readings: pa.Table

@@ -8,6 +8,7 @@ indexes; everything else refers to its rows by id.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -80,6 +81,7 @@ class Stem(RowStore):
         self.evicted: dict[StemWindow, Evicted] = {}
         self.arrived = 0
         self._windows: dict[object, StemWindow] = {}
+        self._opened: Counter[object] = Counter()  # how often each window has been opened
         self.compact_at = 1024
 
     def add(self, ts: Array, seq: Array, columns: Sequence[pa.Array]) -> None:
@@ -117,10 +119,15 @@ class Stem(RowStore):
             self._evict(window)
             self.fresh = _NO_ROWS
             self.evicted.clear()
+        self._opened[key] += 1
         return self._windows[key]
 
     def close_window(self, key: object) -> None:
-        """Remove a window."""
+        """Remove a window, once it has been closed as often as it was opened."""
+        self._opened[key] -= 1
+        if self._opened[key]:
+            return
+        del self._opened[key]
         window = self._windows.pop(key)
         for lane in window.liveness.death or ():
             self.remove_lane(lane)
