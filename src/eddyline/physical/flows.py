@@ -9,11 +9,12 @@ from typing import Literal
 
 from eddyline.algebra.expressions import ColumnRef, Expr, Parameter, conjunction, rewrite
 from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.physical.above_flows import operators_above
 from eddyline.physical.clauses import clauses
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.node_planner import StemOf
 from eddyline.physical.planner import Planner
-from eddyline.physical.strategy import Feedback
+from eddyline.physical.strategy import Strategy
 from eddyline.runtime.batch import Evaluator, Predicate
 from eddyline.runtime.eddy.edges import Equality, JoinGraph, Key, keys_of
 from eddyline.runtime.eddy.filter_flow import FilterFlow
@@ -66,9 +67,8 @@ class FlowPlanner:
     """Builds flows into a graph.
 
     Args:
-        planner: of the operators below flows and above them.
+        planner: of the operators below flows.
         stem_of: how it gets at the SteM of a stream.
-        feedback: whether rows wait until there is a row of each source for them; see ``Strategy``.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class FlowPlanner:
         planner: Planner,
         stem_of: StemOf,
         sharing: Sharing,
-        feedback: Feedback = "off",
+        strategy: Strategy,
     ) -> None:
         self._graph = graph
         self._planner = planner
         self._stem_of = stem_of
         self._sharing = sharing
-        self._feedback = feedback
+        self._strategy = strategy
 
     def flow(self, signature: Signature, key: object) -> Flow:
         """The flow of this signature; ``key``: equal for queries that share the flow."""
@@ -98,7 +98,8 @@ class FlowPlanner:
 
         def make() -> PerQuery:
             columns = [output_of(e) for e in part.outputs]
-            return PerQuery(flow, columns, partial(self._planner.above, above, emit))
+            made = partial(operators_above, above, emit, self._stem_of, self._strategy)
+            return PerQuery(flow, columns, made)
 
         operator = self._graph.obtain(("per query", flow, part.outputs, above, emit), make)
         assert isinstance(operator, PerQuery), "the key of such operators"
@@ -139,9 +140,10 @@ class FlowPlanner:
         )
 
     def _gates(self, inputs: Sequence[LineageInput], edges: Sequence[Equality]) -> Gates | None:
-        if len(inputs) < 3 or self._feedback == "off":
+        if len(inputs) < 3 or self._strategy.feedback == "off":
             return None
-        by_key, trying = self._feedback != "doe", self._feedback == "auto"
+        feedback = self._strategy.feedback
+        by_key, trying = feedback != "doe", feedback == "auto"
         return Gates(inputs, edges, by_key=by_key, trying=trying)
 
     def _rows_of(self, source: Plan) -> FlowRows:

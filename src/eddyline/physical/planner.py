@@ -18,7 +18,6 @@ from eddyline.algebra.plan import GroupBy, Join, Plan, Project
 from eddyline.physical.compiled import output
 from eddyline.physical.node_planner import NodePlanner
 from eddyline.physical.patterns import is_endless, keeps_output, replaced_by, unbounded_scan
-from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.expire import WithoutExpiries
 from eddyline.runtime.operators.join import Join as JoinOperator
@@ -58,14 +57,6 @@ class Planner(NodePlanner):
     def runs(self, grouping: Plan) -> bool:
         """Whether there is an operator of this GROUP BY or DISTINCT already."""
         return ("replacing", grouping) in self._graph or self._key(grouping, True) in self._graph
-
-    def above(self, plan: Plan, emit: Emit) -> list[Operator]:
-        """The operators of a plan over SharedRows, from there upwards; not in the graph.
-
-        Each of them has one input.
-        """
-        apart = Planner(Graph(), self._stem_of, self._strategy)
-        return in_order([apart.query(plan, emit)])[1:]
 
     def _inserts(self, plan: Plan) -> Operator:
         source, is_explicit = self._replacing(plan), False

@@ -67,7 +67,7 @@ class Execution:
         """Build the operators of queries to come like this; there is no operator yet."""
         self._planner = planner(self.graph, self._stem_of, strategy)
         self._flow_planner = FlowPlanner(
-            self.graph, self._planner, self._stem_of, sharing, strategy.feedback
+            self.graph, self._planner, self._stem_of, sharing, strategy
         )
 
     # -- placements --------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pyarrow as pa
 from eddyline.kernels.aggregates import SignedRows, last_of_event
 from eddyline.kernels.merge import merge_destinations
 from eddyline.runtime.aggregates import Aggregate, Count
-from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Predicate, merge
 from eddyline.runtime.failures import Failure, report, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
@@ -45,6 +46,24 @@ class AggregateColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownGroups:
+    """Which rows of groups are emitted.
+
+    Attributes:
+        having: a predicate over the aggregates; None: all rows. Keys are NULL for it.
+        every_us, offset_us: the answer is read at multiples of a period, behind them by the offset:
+            of the changes of a group in between the last one suffices. 0: at any instant.
+    """
+
+    having: Predicate | None = None
+    every_us: int = 0
+    offset_us: int = 0
+
+
+_ALL_GROUPS: Final = ShownGroups()
+
+
+@dataclass(frozen=True, slots=True)
 class _Due:
     """Rows that expire: when, from which group, with which lanes."""
 
@@ -74,6 +93,7 @@ class GroupBy(Operator):
         retract: whether to emit the '-' of a row that a '+' replaces; where the consumer knows
             that new rows replace older ones it is spared.
         by_instant: whether all that happens at one instant is one change of a group.
+        shown: which rows of groups are emitted.
     """
 
     def __init__(
@@ -86,9 +106,11 @@ class GroupBy(Operator):
         id_width: int,
         retract: bool,
         by_instant: bool = False,
+        shown: ShownGroups = _ALL_GROUPS,
     ) -> None:
         super().__init__((source,))
-        self._key_names = keys.names
+        self._key_names, self._key_types = keys.names, keys.types
+        self._shown = shown
         self._id_width = id_width
         self._retract = retract
         self._by_instant = by_instant
@@ -116,12 +138,19 @@ class GroupBy(Operator):
         ts, seq, rows_slot, sign, rows_lanes = _timeline(batch, slot, lanes, due)
         self._grow()
         first = self._first_row(batch, tick)
-        emit = last_of_event(ts, seq, rows_slot, self._seen.array)
+        emit = last_of_event(*self._events(ts, seq), rows_slot, self._seen.array)
         rows = SignedRows(rows_slot, sign, emit)
         out = self._report(rows, ts[emit], seq[emit], rows_lanes)
         for column in self._columns:
             column.aggregate.settle()
         return out if first is None else merge([first, out])
+
+    def _events(self, ts: Array, seq: Array) -> tuple[Array, Array]:
+        """What rows of one event agree on, as ts and seq do."""
+        every = self._shown.every_us
+        if not every:
+            return ts, seq
+        return -((self._shown.offset_us - ts) // every), np.zeros(seq.size, np.int64)
 
     def _usable(self, batch: Batch) -> tuple[Batch, list[pa.Array], list[pa.Array | None]]:
         """The rows whose keys and arguments can be computed, with these, by aggregate."""
@@ -214,6 +243,8 @@ class GroupBy(Operator):
             why = np.select([f[places] for f, _ in reasons], [text for _, text in reasons], "")
             at = slots[places], ts[places], seq[places]
             self._report_failed(*at, [v.take(pa.array(places)) for v in new], why)
+        if self._shown.having is not None:
+            now, before = now & self._is_shown(new), before & self._is_shown(old)
         plus, minus = now & changed, before & changed
         if not self._retract:
             minus &= ~now
@@ -221,6 +252,17 @@ class GroupBy(Operator):
         gone = np.unique(slots[members.new.to_numpy() == 0])
         self._table.release(gone[self._members.count[gone] == 0])
         return out
+
+    def _is_shown(self, values: list[pa.Array]) -> Array:
+        """bool[m]: where HAVING accepts the values of aggregates."""
+        having = self._shown.having
+        n = len(values[0])
+        if having is None:
+            return np.ones(n, np.bool_)
+        nothing = np.zeros(n, np.int64)
+        keys = [pa.nulls(n, t) for t in self._key_types]
+        sign = nothing.astype(np.int8)
+        return having(_rows(nothing, nothing, nothing, sign, nothing, keys + values, nothing))
 
     def _report_failed(
         self, slots: Array, ts: Array, seq: Array, values: list[pa.Array], reasons: Array
@@ -240,8 +282,11 @@ class GroupBy(Operator):
         slots = slots[:n]
         for column in self._columns:
             slots = slots[~column.aggregate.has_failed(slots)]
-        n = slots.size
         values = [c.aggregate.current(slots) for c in self._columns]
+        if self._shown.having is not None:
+            kept = np.flatnonzero(self._is_shown(values))
+            slots, values = slots[kept], [v.take(pa.array(kept)) for v in values]
+        n = slots.size
         never = np.full(n, FOREVER, np.int64)
         return _rows(
             slots,
