@@ -1,0 +1,66 @@
+"""The mix of alerts, panels and absences: its queries run, and its report is right."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+import eddyline
+from eddyline.bench.feeding import process_all
+from eddyline.bench.measure import Figure
+from eddyline.bench.mix import run
+from eddyline.bench.mix.queries import CLASSES, DDL, MIX, queries, rows
+from eddyline.errors import EddylineError
+
+#: Classes whose queries are trees today when there are several.
+TREES = {"other aggregates"}
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_queries_of_a_class_share_a_flow(kind: str) -> None:
+    engine = eddyline.Engine()
+    engine.sql(DDL)
+    for name, sql in queries(kind, 10):
+        engine.query(sql, name=name)
+    given = rows(0, 100)
+    process_all(engine, {"readings": given.readings, "beats": given.beats})
+    executors = {q["executor"] for q in engine.stats()["queries"].values()}
+    assert executors == ({"tree"} if kind in TREES else {"eddy"})
+
+
+def test_the_mix_has_a_thousand_queries_of_all_classes() -> None:
+    assert sum(MIX.values()) == 1_000
+    assert MIX.keys() == CLASSES.keys()
+
+
+def test_a_case_counts_rows_and_results() -> None:
+    figure = run.measured("DISTINCT", 2, 1)
+    assert (figure.rows, len(figure.seconds)) == (6_000, 1)
+    assert figure.note.startswith("2 queries, ")
+
+
+def figure(name: str, seconds: float, results: int = 0) -> Figure:
+    return Figure(name, 6_000, results, (seconds, seconds, 9.0), note="of a test")
+
+
+def test_the_report() -> None:
+    found = {
+        name: figure(name, seconds)
+        for name, seconds in {"join, 1": 0.001, "join, 100": 0.002, "global, 1": 0.001}.items()
+    }
+    found["global, 100"] = figure("global, 100", 0.006, 60)
+    found["mix"] = figure("mix", 0.02, 600)
+    assert run.report(found)["ratios"] == {"join": 2.0, "global": 6.0}
+    console = Console(file=StringIO(), width=100)
+    run.show(found, console)
+    assert isinstance(console.file, StringIO)
+    shown = console.file.getvalue()
+    assert shown.count("> 5") == 1
+    assert "mix: of a test; 300,000 rows/s, 0.10 results per row" in shown
+
+
+def test_an_unknown_class() -> None:
+    with pytest.raises(EddylineError, match="there is no class 'joins'; the classes are filter, "):
+        run.run_mix(kind="joins")
