@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Aggregate, Call, Expr, Literal, Parameter
+from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import Plan
 
 
@@ -15,9 +16,18 @@ def has_parameters(node: Any) -> bool:
     """Whether a plan, an expression, or a tuple of them contains a parameter."""
     if isinstance(node, Parameter):
         return True
-    if isinstance(node, (Plan, Expr, Aggregate)):
-        node = tuple(getattr(node, field.name) for field in fields(node))
+    if isinstance(node, Plan):
+        return _plan_has(node)
+    if isinstance(node, (Expr, Aggregate)):
+        return _any_part_has(node)
     return isinstance(node, tuple) and any(map(has_parameters, node))
+
+
+def _any_part_has(node: Any) -> bool:
+    return any(has_parameters(getattr(node, field.name)) for field in fields(node))
+
+
+_plan_has = per_node(_any_part_has)
 
 
 T = TypeVar("T")

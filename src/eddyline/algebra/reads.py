@@ -8,10 +8,18 @@ from eddyline.algebra.plan import Plan, StreamScan, TableScan
 
 
 def nodes(plan: Plan) -> Iterator[Plan]:
-    """The node and all nodes below it."""
-    yield plan
-    for below in plan.inputs:
-        yield from nodes(below)
+    """The node and all nodes below it; one with several readers once."""
+    seen: set[int] = set()
+
+    def unseen(node: Plan) -> Iterator[Plan]:
+        if id(node) in seen:
+            return
+        seen.add(id(node))
+        yield node
+        for below in node.inputs:
+            yield from unseen(below)
+
+    return unseen(plan)
 
 
 def stream_scans(plan: Plan) -> Iterator[StreamScan]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from eddyline.algebra.expressions import Call, Expr, columns_of, walk
@@ -28,6 +28,7 @@ from eddyline.algebra.plan import (
     Windowed,
 )
 from eddyline.algebra.windows import PartitionRows
+from eddyline.optimizer.traversal import OncePerNode
 
 #: (stream or table, column).
 ComparedColumn = tuple[str, str]
@@ -47,16 +48,22 @@ def columns_compared(plan: Plan) -> frozenset[ComparedColumn]:
     frozenset({('s', 'x')})
     """
     found: set[ComparedColumn] = set()
-    _origins(plan, found)
+
+    def origins(below: Callable[[Plan], list[Origins]], node: Plan) -> list[Origins]:
+        return _origins(node, [below(p) for p in node.inputs], found)
+
+    OncePerNode(origins)(plan)
     return frozenset(found)
 
 
-def _origins(plan: Plan, found: set[ComparedColumn]) -> list[Origins]:
+def _origins(plan: Plan, below: list[list[Origins]], found: set[ComparedColumn]) -> list[Origins]:
     """The origins of each column of the plan; adds the compared columns to ``found``.
 
     Other kinds of nodes are assumed to compare nothing.
+
+    Args:
+        below: the origins of the columns of each input.
     """
-    below = [_origins(p, found) for p in plan.inputs]
     match plan:
         case StreamScan() | TableScan():
             return _of_scan(plan, found)

@@ -6,7 +6,7 @@ utilisation that of section 3.2; ``estimates`` and ``cost`` compute them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from eddyline.algebra.plan import (
@@ -26,6 +26,7 @@ from eddyline.optimizer.cost import Cost, cost
 from eddyline.optimizer.memory import bytes_of
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import Statistics
+from eddyline.optimizer.traversal import OncePerNode
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def load_of(plans: Iterable[Plan], statistics: Statistics, prices: Prices = TYPI
     """The load of plans that run as trees of operators; None if no rate of a stream is known."""
     plans = list(plans)
     nodes = [n for plan in plans for n in cost(plan, statistics, prices).nodes()]
-    stored = {scan for plan in plans for scan in _stored(plan, looked_up=False)}
+    stored = _stored(plans)
     streams = dict.fromkeys(n.plan.stream for n in nodes if isinstance(n.plan, StreamScan))
     assumed = tuple(s for s in streams if s not in statistics.rates)
     if len(assumed) == len(streams):
@@ -98,13 +99,21 @@ def _node_load(node: Cost, stored: set[StreamScan]) -> NodeLoad:
     return NodeLoad(node.plan, node.estimate.rate, node.estimate.rows, nbytes, node.own)
 
 
-def _stored(plan: Plan, *, looked_up: bool) -> Iterator[StreamScan]:
+def _stored(plans: Iterable[Plan]) -> set[StreamScan]:
     """The scans whose rows are stored; not those of unbounded streams whose rows only pass."""
-    if isinstance(plan, StreamScan) and (looked_up or not isinstance(plan.window, Unbounded)):
-        yield plan
-    if isinstance(plan, (GroupBy, Distinct)):
-        looked_up = False
-    elif isinstance(plan, (Join, Negation, SemiJoin, AntiJoin)) and not isinstance(plan, Lookup):
-        looked_up = True
-    for below in plan.inputs:
-        yield from _stored(below, looked_up=looked_up)
+    found: set[StreamScan] = set()
+
+    def visit(below: Callable[[Plan, bool], None], plan: Plan, looked_up: bool) -> None:
+        if isinstance(plan, StreamScan) and (looked_up or not isinstance(plan.window, Unbounded)):
+            found.add(plan)
+        if isinstance(plan, (GroupBy, Distinct)):
+            looked_up = False
+        elif isinstance(plan, (Join, Negation, SemiJoin, AntiJoin)):
+            looked_up |= not isinstance(plan, Lookup)
+        for each in plan.inputs:
+            below(each, looked_up)
+
+    walk = OncePerNode(visit)
+    for plan in plans:
+        walk(plan, False)
+    return found

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, Generic, TypeVar
 
 from eddyline.algebra.expressions import ColumnRef, Expr, rewrite
+from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import Filter, Join, Plan, Product, Project, StreamScan
 
 Rule = Callable[[Plan], Plan]
+R = TypeVar("R")
 
 
 def bottom_up(plan: Plan, change: Rule) -> Plan:
@@ -26,6 +29,26 @@ def bottom_up(plan: Plan, change: Rule) -> Plan:
         return found
 
     return changed(plan)
+
+
+class OncePerNode(Generic[R]):
+    """Calls a function once per node, and what else it takes, during one walk: a node with several
+    readers is rewritten once, so that what these read stays one node.
+
+    Args:
+        function: takes this object, for the nodes below, the node, and further arguments.
+    """
+
+    def __init__(self, function: Callable[..., R]) -> None:
+        self._function = function
+        self._done: dict[tuple[Any, ...], tuple[Plan, R]] = {}
+
+    def __call__(self, plan: Plan, *more: Any) -> R:
+        key = (id(plan), *more)
+        found = self._done.get(key)
+        if found is None:
+            found = self._done[key] = plan, self._function(self, plan, *more)
+        return found[1]
 
 
 def substituted(expr: Expr, exprs: Sequence[Expr] | Mapping[int, Expr]) -> Expr:
@@ -46,6 +69,7 @@ def moved(expr: Expr, positions: Mapping[int, int]) -> Expr:
     return rewrite(expr, change)
 
 
+@per_node
 def shows_parameters(plan: Plan) -> bool:
     """Whether terms with Parameters may be pushed below this node.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from eddyline.algebra.expressions import ColumnRef
+from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import (
     AntiJoin,
     AsofJoin,
@@ -62,6 +63,7 @@ class RowIds:
         return RowIds(self.width, stored=False)
 
 
+@per_node
 def row_ids_of(plan: Plan) -> RowIds:
     """How the rows of a plan's output are identified."""
     node = sealed(plan)

@@ -19,6 +19,7 @@ from eddyline.algebra.expressions import (
 )
 from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.parameters import has_parameters
+from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import (
     AntiJoin,
     Filter,
@@ -92,6 +93,7 @@ def _looked_up(plan: LookupJoin, left: Flat, right: Flat) -> Flat:
     return replace(together, leaves=[LookupJoin(stream, table, keys)], keys=[])
 
 
+@per_node
 def _with_left_terms(plan: SemiJoin | AntiJoin | Join) -> Flat | None:
     """A plan as one leaf without the filters of its left rows, which can as well be chosen above
     it: a left row finds the same matches whatever other left rows there are. None if some may fail.
@@ -130,6 +132,7 @@ def _without_implied(
     return filtered(right.input, kept)
 
 
+@per_node
 def _with_common_terms(plan: Union) -> Flat | None:
     """UNION ALL as one leaf without the filters that all its parts have in common, as the parts of
     a LEFT JOIN do; None if parts differ in their filters.

@@ -21,6 +21,7 @@ from typing import Final
 
 from eddyline.algebra.catalog import INSERTS, Emit
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, columns_of, shift_columns, walk
+from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import (
     AntiJoin,
     GroupBy,
@@ -180,6 +181,7 @@ def _expires_by_rows(leaf: Plan) -> bool:
     return isinstance(leaf, StreamScan) and isinstance(leaf.window, Rows)
 
 
+@per_node
 def _has_initial_rows(plan: Plan) -> bool:
     """Whether the plan has rows before its streams: of tables, or of a global aggregate."""
     if isinstance(plan, TableScan) or (isinstance(plan, GroupBy) and not plan.keys):

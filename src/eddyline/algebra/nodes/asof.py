@@ -9,6 +9,7 @@ from eddyline.algebra.nodes.base import Keyed, Plan
 from eddyline.algebra.nodes.rows import Filter, Project, Unnest
 from eddyline.algebra.nodes.running_over import RunningOver
 from eddyline.algebra.patterns import Pattern
+from eddyline.algebra.per_node import per_node
 from eddyline.types import Schema
 
 
@@ -65,6 +66,7 @@ class AsofJoin(Keyed):
         return ", ".join([" AND ".join(keys) or "(any row)", time, *["outer"] * self.outer])
 
 
+@per_node
 def lag_us(plan: Plan) -> int:
     """How much later than its event time a row of a plan comes."""
     while isinstance(plan, (Filter, Project, Unnest)):

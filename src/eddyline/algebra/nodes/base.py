@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TypeAlias
+from weakref import ref
 
 from eddyline.algebra.expressions import Expr, columns_of
 from eddyline.algebra.patterns import Pattern
@@ -20,9 +21,25 @@ class Plan:
 
     def __init_subclass__(cls) -> None:
         cls.__hash__ = Plan._hash_once  # type: ignore[assignment]  # dataclasses leave it so
+        cls.__eq__ = Plan._equals  # type: ignore[assignment]
 
     def _hash_once(self) -> int:
         return self._hash
+
+    def _equals(self, other: object) -> bool:
+        """Compares each pair of nodes once, however many ways lead to it."""
+        if self is other:
+            return True
+        if type(self) is not type(other) or self._hash != hash(other):
+            return False
+        same = vars(self).get("_same")
+        if same is not None and same() is other:
+            return True
+        names = [f.name for f in fields(self) if f.compare]
+        if any(getattr(self, n) != getattr(other, n) for n in names):
+            return False
+        vars(self)["_same"] = ref(other)
+        return True
 
     @cached_property
     def _hash(self) -> int:

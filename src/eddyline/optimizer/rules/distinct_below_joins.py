@@ -58,7 +58,7 @@ from eddyline.algebra.reads import nodes
 from eddyline.optimizer.cost import cost
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.optimizer.traversal import Rule, moved, substituted
+from eddyline.optimizer.traversal import OncePerNode, Rule, moved, substituted
 
 #: Functions with equal results for 0.0 and -0.0.
 _COMPARISONS: Final = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
@@ -69,15 +69,15 @@ def distinct_below_joins(
 ) -> Plan:
     """Add a Distinct to the inputs of joins below a Distinct, where that costs less."""
 
-    def rewritten(node: Plan) -> Plan:
-        same = node.with_inputs(*(rewritten(i) for i in node.inputs))
+    def changed(rewritten: Rule, node: Plan) -> Plan:
+        same = node.with_inputs(*map(rewritten, node.inputs))
         found = _distinct_join(node)
         if found is None:
             return same
         variants = (same, *found.variants(rewritten))
         return min(variants, key=lambda p: cost(p, statistics, prices).total)
 
-    return rewritten(plan)
+    return OncePerNode(changed)(plan)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from eddyline.algebra.plan import (
     Union,
     Windowed,
 )
+from eddyline.optimizer.traversal import OncePerNode, Rule
 
 
 def group_at_window_ends(plan: Plan) -> Plan:
@@ -36,9 +37,13 @@ def group_at_window_ends(plan: Plan) -> Plan:
     Each row changes a group, and each change would be joined. All windows below a FinalRows end
     together, or it would have been refused.
     """
+    return OncePerNode(_rewritten)(plan)
+
+
+def _rewritten(below: Rule, plan: Plan) -> Plan:
     if isinstance(plan, FinalRows) and not plan.in_window:
-        return plan if _is_of_groups(plan) else plan.with_inputs(_ended(plan.input))
-    return plan.with_inputs(*map(group_at_window_ends, plan.inputs))
+        return plan if _is_of_groups(plan) else plan.with_inputs(OncePerNode(_ended)(plan.input))
+    return plan.with_inputs(*map(below, plan.inputs))
 
 
 def _is_of_groups(plan: FinalRows) -> bool:
@@ -49,15 +54,15 @@ def _is_of_groups(plan: FinalRows) -> bool:
     return isinstance(below, GroupBy) and isinstance(below.input, Windowed)
 
 
-def _ended(plan: Plan) -> Plan:
+def _ended(below: Rule, plan: Plan) -> Plan:
     match plan:
         case GroupBy() if isinstance(plan.input, Windowed):
             end = _end_of(plan, plan.input) if type(plan) is GroupBy else None
             return plan if end is None else FinalRows(plan, end, in_window=True)
         case Filter() | Project() | GroupBy() | Distinct() | Product() | Join() | Union() | Over():
-            return plan.with_inputs(*map(_ended, plan.inputs))
+            return plan.with_inputs(*map(below, plan.inputs))
         case SemiJoin() | AntiJoin() | Negation():  # windows on the right may end at other times
-            return plan.with_inputs(_ended(plan.left), plan.right)
+            return plan.with_inputs(below(plan.left), plan.right)
     return plan
 
 

@@ -8,6 +8,7 @@ from eddyline.algebra.expressions import columns_of, conjuncts
 from eddyline.algebra.nodes.over import RANKS
 from eddyline.algebra.plan import Filter, Over, Plan, Project, filtered
 from eddyline.algebra.rank_bounds import upper_bound
+from eddyline.optimizer.traversal import OncePerNode, Rule
 
 
 def limit_ranks(plan: Plan) -> Plan:
@@ -21,7 +22,11 @@ def limit_ranks(plan: Plan) -> Plan:
 
     ``rank < n`` and ``rank = 1`` alike. A rank that nothing above reads is not reported.
     """
-    plan = plan.with_inputs(*map(limit_ranks, plan.inputs))
+    return OncePerNode(_rewritten)(plan)
+
+
+def _rewritten(below: Rule, plan: Plan) -> Plan:
+    plan = plan.with_inputs(*map(below, plan.inputs))
     if isinstance(plan, Filter) and isinstance(plan.input, Over) and not plan.input.limit:
         return _limited(plan, plan.input)
     if isinstance(plan, Project) and isinstance(plan.input, Over):

@@ -19,7 +19,7 @@ from eddyline.optimizer.joins.search import cheapest
 from eddyline.optimizer.joins.trees import Tree, leaves, mask
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.optimizer.traversal import moved, shows_parameters
+from eddyline.optimizer.traversal import OncePerNode, Rule, moved, shows_parameters
 
 #: Joins leave the order written if that saves more than the arithmetic is exact.
 _MARGIN: Final = 0.999
@@ -40,11 +40,19 @@ def order_joins(plan: Plan, statistics: Statistics = UNKNOWN, prices: Prices = T
     the residual of the first join that has their columns; terms on one part filter that part.
     Where not all parts are streams, terms with Parameters filter the whole.
     """
+
+    def rewritten(below: Rule, node: Plan) -> Plan:
+        return _rewritten(node, below, statistics, prices)
+
+    return OncePerNode(rewritten)(plan)
+
+
+def _rewritten(plan: Plan, below: Rule, statistics: Statistics, prices: Prices) -> Plan:
     terms: tuple[Expr, ...] = ()
     product = plan
     if isinstance(plan, Filter) and isinstance(plan.input, Product):
         terms, product = conjuncts(plan.predicate), plan.input
-    inputs = [order_joins(i, statistics, prices) for i in product.inputs]
+    inputs = list(map(below, product.inputs))
     if isinstance(product, Product):
         return _joins(Product(tuple(inputs)), terms, statistics, prices)
     return plan.with_inputs(*inputs)

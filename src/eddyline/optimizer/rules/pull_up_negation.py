@@ -33,6 +33,7 @@ import pyarrow as pa
 
 from eddyline.algebra.expressions import ColumnRef, Expr, columns_of
 from eddyline.algebra.patterns import Pattern
+from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import (
     AntiJoin,
     Distinct,
@@ -87,6 +88,7 @@ def pull_up_negation(
     return placed if rank(placed) < (tables, utilisation * _MARGIN) else plan
 
 
+@per_node
 def _strict_below_tables(plan: Plan) -> int:
     below = sum(map(_strict_below_tables, plan.inputs))
     if not (isinstance(plan, Join) and any(map(_is_changing_table, plan.inputs))):

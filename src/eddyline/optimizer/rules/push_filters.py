@@ -6,7 +6,8 @@ its scan, so no Filter can get in front of the counting.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -32,7 +33,10 @@ from eddyline.algebra.plan import (
     Windowed,
     filtered,
 )
-from eddyline.optimizer.traversal import moved, shows_parameters, substituted
+from eddyline.optimizer.traversal import OncePerNode, moved, shows_parameters, substituted
+
+#: Pushes terms into a plan.
+Push: TypeAlias = Callable[[Plan, tuple[Expr, ...]], Plan]
 
 
 def push_filters(plan: Plan) -> Plan:
@@ -51,96 +55,96 @@ def push_filters(plan: Plan) -> Plan:
 
     Terms with Parameters pass Project and joins of streams only.
     """
-    return _pushed(plan, ())
+    return OncePerNode(_pushed)(plan, ())
 
 
-def _pushed(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
+def _pushed(push: Push, plan: Plan, terms: tuple[Expr, ...]) -> Plan:
     """The plan, filtered by terms over its schema."""
     if isinstance(plan, Filter):
-        return _pushed(plan.input, (*conjuncts(plan.predicate), *terms))
+        return push(plan.input, (*conjuncts(plan.predicate), *terms))
     if isinstance(plan, Project):
         below = tuple(substituted(t, plan.exprs) for t in terms)
-        return plan.with_inputs(_pushed(plan.input, below))
+        return plan.with_inputs(push(plan.input, below))
     held = () if shows_parameters(plan) else tuple(t for t in terms if has_parameters(t))
     free = tuple(t for t in terms if t not in held) if held else terms
-    return filtered(_pushed_below(plan, free), held)
+    return filtered(_pushed_below(push, plan, free), held)
 
 
-def _pushed_below(plan: Plan, terms: tuple[Expr, ...]) -> Plan:
+def _pushed_below(push: Push, plan: Plan, terms: tuple[Expr, ...]) -> Plan:
     """The plan, neither a Filter nor a Project, filtered by terms that may be pushed below it.
 
     Below other kinds of nodes no term is pushed.
     """
     match plan:
         case Union() | Distinct():
-            return plan.with_inputs(*(_pushed(i, terms) for i in plan.inputs))
+            return plan.with_inputs(*(push(i, terms) for i in plan.inputs))
         case GroupBy():
-            return _below_group_by(plan, terms)
+            return _below_group_by(push, plan, terms)
         case Product() | Join():
-            return _below_join(plan, terms)
+            return _below_join(push, plan, terms)
         case SemiJoin() | AntiJoin():
-            return _below_existence(plan, terms)
+            return _below_existence(push, plan, terms)
         case Negation():
-            return _below_negation(plan, terms)
+            return _below_negation(push, plan, terms)
         case AsofJoin():
-            return _below_asof(plan, terms)
+            return _below_asof(push, plan, terms)
         case Unnest() | Windowed():
             width = len(plan.input.schema)
             below = tuple(t for t in terms if max(columns_of(t), default=0) < width)
             above = [t for t in terms if t not in below]
-            return filtered(plan.with_inputs(_pushed(plan.input, below)), above)
+            return filtered(plan.with_inputs(push(plan.input, below)), above)
         case Over() | RunningOver():  # terms on the partition leave out whole partitions
             below = tuple(t for t in terms if columns_of(t) and columns_of(t) <= _keys(plan))
             above = [t for t in terms if t not in below]
-            return filtered(plan.with_inputs(_pushed(plan.input, below)), above)
+            return filtered(plan.with_inputs(push(plan.input, below)), above)
         case SharedRows():
             return filtered(plan, terms)
-    return filtered(plan.with_inputs(*(_pushed(i, ()) for i in plan.inputs)), terms)
+    return filtered(plan.with_inputs(*(push(i, ()) for i in plan.inputs)), terms)
 
 
 def _keys(plan: Over | RunningOver) -> set[int]:
     return {k.index for k in plan.partition if isinstance(k, ColumnRef)}
 
 
-def _below_group_by(plan: GroupBy, terms: tuple[Expr, ...]) -> Plan:
+def _below_group_by(push: Push, plan: GroupBy, terms: tuple[Expr, ...]) -> Plan:
     on_keys = [t for t in terms if plan.keys and max(columns_of(t), default=0) < len(plan.keys)]
     below = tuple(substituted(t, plan.keys) for t in on_keys)
     above = [t for t in terms if t not in on_keys]
-    return filtered(plan.with_inputs(_pushed(plan.input, below)), above)
+    return filtered(plan.with_inputs(push(plan.input, below)), above)
 
 
-def _below_join(plan: Product | Join, terms: tuple[Expr, ...]) -> Plan:
+def _below_join(push: Push, plan: Product | Join, terms: tuple[Expr, ...]) -> Plan:
     terms = tuple(dict.fromkeys((*terms, *_implied(terms))))
     inputs, kept, start = [], list(terms), 0
     for part in plan.inputs:
         span = range(start, start + len(part.schema))
         own = [t for t in kept if columns_of(t) and columns_of(t) <= set(span)]
         kept = [t for t in kept if t not in own]
-        inputs.append(_pushed(part, tuple(moved(t, {i: i - start for i in span}) for t in own)))
+        inputs.append(push(part, tuple(moved(t, {i: i - start for i in span}) for t in own)))
         start = span.stop
     return filtered(plan.with_inputs(*inputs), kept)
 
 
-def _below_asof(plan: AsofJoin, terms: tuple[Expr, ...]) -> Plan:
+def _below_asof(push: Push, plan: AsofJoin, terms: tuple[Expr, ...]) -> Plan:
     """Terms on the left row go to it; a right row that fails one may hide an older one."""
     width = len(plan.left.schema)
     below = tuple(t for t in terms if max(columns_of(t), default=0) < width)
     above = [t for t in terms if t not in below]
-    return filtered(plan.with_inputs(_pushed(plan.left, below), _pushed(plan.right, ())), above)
+    return filtered(plan.with_inputs(push(plan.left, below), push(plan.right, ())), above)
 
 
-def _below_existence(plan: SemiJoin | AntiJoin, terms: tuple[Expr, ...]) -> Plan:
+def _below_existence(push: Push, plan: SemiJoin | AntiJoin, terms: tuple[Expr, ...]) -> Plan:
     left = plan.left
     if isinstance(left, Filter):  # its terms on keys hold on the right as well
         terms = (*conjuncts(left.predicate), *terms)
         left = left.input
-    return plan.with_inputs(_pushed(left, terms), _pushed(plan.right, _on_right(plan, terms)))
+    return plan.with_inputs(push(left, terms), push(plan.right, _on_right(plan, terms)))
 
 
-def _below_negation(plan: Negation, terms: tuple[Expr, ...]) -> Plan:
+def _below_negation(push: Push, plan: Negation, terms: tuple[Expr, ...]) -> Plan:
     keys = _exact_keys(plan)
     below = tuple(t for t in terms if columns_of(t) <= keys.keys())
-    inputs = [_pushed(plan.left, below), _pushed(plan.right, _on_right(plan, below))]
+    inputs = [push(plan.left, below), push(plan.right, _on_right(plan, below))]
     return filtered(plan.with_inputs(*inputs), [t for t in terms if t not in below])
 
 

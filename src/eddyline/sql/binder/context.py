@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from eddyline.algebra.catalog import TableDef
 from eddyline.algebra.expressions import Expr
+from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import Plan, StreamScan, TableScan
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.sizes import Sizes
@@ -205,6 +206,7 @@ def require_windows(streams: Iterable[OpenStream], what: str) -> None:
         )
 
 
+@per_node
 def changes(plan: Plan) -> bool:
     """Whether the rows of a plan change: it reads a stream or a retroactive table."""
     if isinstance(plan, TableScan):

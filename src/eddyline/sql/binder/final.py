@@ -12,6 +12,7 @@ from typing import Final
 
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, conjuncts, shift_columns
 from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS
+from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import (
     AntiJoin,
     Distinct,
@@ -39,6 +40,7 @@ class NoWindowEnd(Exception):
     """The reason why rows of a plan are not of one window."""
 
 
+@per_node
 def is_final_by_default(plan: Plan) -> bool:
     """Whether a query without EMIT has final results: it groups or joins rows of windows."""
     if isinstance(plan, (GroupBy, Distinct)) and _has_windows(plan):
@@ -85,6 +87,7 @@ class _Ended:
         return self.windows.single or (self.start is not None and self.windows.start_decides)
 
 
+@per_node
 def _has_windows(plan: Plan) -> bool:
     return isinstance(plan, Windowed) or any(map(_has_windows, plan.inputs))
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from eddyline.algebra.patterns import Pattern
+from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import Distinct, GroupBy, Plan, TableScan
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context, changes
@@ -102,6 +103,7 @@ def _takes_back(plan: Plan) -> bool:
     return plan.pattern == Pattern.STR or _merges(plan)
 
 
+@per_node
 def _merges(plan: Plan) -> bool:
     return isinstance(plan, GroupBy | Distinct) or any(map(_merges, plan.inputs))
 

@@ -1,7 +1,7 @@
-"""Sizes of plans and expressions with shared parts counted once per use.
+"""Sizes of plans and expressions.
 
-A view may read another one twice, a LEFT JOIN consists of two joins, and ``nullif(x, y)`` contains
-x twice: a short text may have a very large plan. It is refused before any code walks it.
+A view may read another one twice, and ``nullif(x, y)`` contains x twice: a short text may have a
+very large plan. It is refused before any code walks it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from eddyline.algebra.plan import (
     Unnest,
     Windowed,
 )
+from eddyline.algebra.reads import nodes
 from eddyline.sql.limits import MAX_EXPRESSION, MAX_INPUTS, MAX_PLAN
 
 
@@ -34,7 +35,8 @@ class PlanSize(NamedTuple):
     """The size of a plan.
 
     Attributes:
-        nodes: number of operators. inputs: number of streams and tables that are joined.
+        nodes: number of operators; one that both parts of a union read counts once.
+        inputs: number of streams and tables that are joined.
         columns: per column, number of operators and values in its expression.
         largest: size of its largest expression.
     """
@@ -81,8 +83,9 @@ class Sizes:
         below = [c for i in inputs for c in i.columns]
         own = [_expanded(e, below, {}) for e in _expressions(plan)]
         count = [i.inputs for i in inputs] or [1]
+        known = isinstance(plan, Union)  # its parts share nodes: those of a LEFT JOIN do
         return PlanSize(
-            1 + sum(i.nodes for i in inputs),
+            len(tuple(nodes(plan))) if known else 1 + sum(i.nodes for i in inputs),
             max(count) if isinstance(plan, Union) else sum(count),
             _columns(plan, inputs, own),
             max((*own, *(i.largest for i in inputs)), default=0),
