@@ -37,6 +37,18 @@ def bench_queries(
         run_queries(quick=quick, json=json)
 
 
+@bench.command("flink")
+def bench_flink(
+    rows: Annotated[int, typer.Option(help="Rows of the stream.", min=1)] = 2_000_000,
+    json: Json = False,
+) -> None:
+    """Measure patterns of rows beside Flink SQL, which Maven brings: the same texts and rows."""
+    from eddyline.bench.flink.run import run_flink
+
+    with failures.reported():
+        run_flink(rows=rows, json=json)
+
+
 @bench.command("mix")
 def bench_mix(
     kind: Annotated[

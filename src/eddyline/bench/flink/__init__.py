@@ -1,0 +1,1 @@
+"""``eddyline bench flink``: patterns of rows beside Flink SQL, the same texts over the same rows."""
