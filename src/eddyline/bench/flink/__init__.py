@@ -1,1 +1,1 @@
-"""``eddyline bench flink``: patterns of rows beside Flink SQL, the same texts over the same rows."""
+"""``eddyline bench flink``: patterns of rows beside Flink SQL, by equal texts over equal rows."""
