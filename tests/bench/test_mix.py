@@ -14,7 +14,7 @@ from eddyline.bench.mix import run
 from eddyline.bench.mix.queries import CLASSES, DDL, MIX, queries, rows
 from eddyline.errors import EddylineError
 
-#: Classes whose queries are trees today when there are several.
+#: Classes whose queries run as trees.
 TREES = {"other aggregates"}
 
 

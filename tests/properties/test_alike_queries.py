@@ -30,6 +30,13 @@ KINDS: Final[dict[str, str]] = {
     "r {v} AS r WHERE r.k = s.k)",
     "absent, of a key": "SELECT s.x FROM s {v} AS s WHERE s.k = '{a}' AND NOT EXISTS (SELECT 1 "
     "FROM r {v} AS r WHERE r.k = s.k AND r.x > s.x)",
+    "absent, of equal columns": "SELECT s.x, s.k FROM s {v} AS s WHERE s.x = CASE s.k WHEN 'a' "
+    "THEN 1 ELSE 2 END AND s.x <> {c} AND NOT EXISTS (SELECT 1 FROM r {v} AS r WHERE r.x = s.x "
+    "AND r.x = CASE r.k WHEN 'a' THEN 1 ELSE 2 END)",
+    "absent, of quotients": "SELECT q.k, q.y FROM (SELECT k, 6 / x AS y FROM s {v} WHERE x > {c}) "
+    "AS q WHERE NOT EXISTS (SELECT 1 FROM r {v} AS r WHERE r.x = q.y)",
+    "quotients of both": "SELECT k, 6 / x AS y, x FROM s {v} WHERE x > {c} UNION ALL "
+    "SELECT k, 6 / x AS y, x FROM r {v} WHERE x > {c}",
     "present": "SELECT s.k FROM s {v} AS s WHERE s.x > {c} AND EXISTS (SELECT 1 FROM r {v} AS r "
     "WHERE r.k = s.k AND r.x = {d})",
     "LEFT JOIN": "SELECT s.k, s.x, r.x AS y FROM s {v} AS s LEFT JOIN r {v} AS r ON s.k = r.k "

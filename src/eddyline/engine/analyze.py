@@ -32,7 +32,9 @@ def _placement(subscription: Subscription) -> str:
         return "runs as a tree"
     others = subscription.shared.flow.members - len(subscription.bits)
     grouped = subscription.grouped
-    with_it = "" if grouped is None else f" ({grouped - 1:,} of them grouped with it)"
+    with_it = (
+        "" if grouped is None else f" ({grouped - 1:,} of them read the same operators above it)"
+    )
     return f"runs in an eddy, with {others:,} other queries{with_it}"
 
 

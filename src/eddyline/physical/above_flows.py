@@ -15,7 +15,7 @@ from eddyline.physical.strategy import Strategy
 from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.filter import Filter as FilterOperator
-from eddyline.runtime.operators.group import ShownGroups
+from eddyline.runtime.operators.group import ALL_GROUPS, ShownGroups
 
 
 def operators_above(plan: Plan, emit: Emit, stem_of: StemOf, strategy: Strategy) -> list[Operator]:
@@ -44,7 +44,7 @@ class _Planner(Planner):
         ]
         condition = conjunction(tuple(own))
         having = None if condition is None else compile_predicate(condition)
-        shown = ShownGroups(having, *self._period)
+        shown = ShownGroups(having)
         rest = conjunction(tuple(t for t in terms if t not in own))
         if rest is None:
             return self._group(group, retract=True, shown=shown)
@@ -53,7 +53,6 @@ class _Planner(Planner):
         )
         return FilterOperator(groups, compile_predicate(rest))
 
-    def _group(self, plan: GroupBy, *, retract: bool, shown: ShownGroups | None = None) -> Operator:
-        return super()._group(
-            plan, retract=retract, shown=shown or ShownGroups(None, *self._period)
-        )
+    def _group(self, plan: GroupBy, *, retract: bool, shown: ShownGroups = ALL_GROUPS) -> Operator:
+        shown = ShownGroups(shown.having, *self._period)
+        return super()._group(plan, retract=retract, shown=shown)

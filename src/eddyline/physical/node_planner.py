@@ -71,7 +71,7 @@ from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
 from eddyline.runtime.operators.filter import Filter as FilterOperator
 from eddyline.runtime.operators.first_rows import FirstRows
-from eddyline.runtime.operators.group import AggregateColumn, GroupKeys, ShownGroups
+from eddyline.runtime.operators.group import ALL_GROUPS, AggregateColumn, GroupKeys, ShownGroups
 from eddyline.runtime.operators.group import GroupBy as GroupByOperator
 from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.lookup import Kind
@@ -335,7 +335,7 @@ class NodePlanner(StorePlanner):
             taken_back=plan.input.takes_back or expiries is None,
         )
 
-    def _group(self, plan: GroupBy, *, retract: bool, shown: ShownGroups | None = None) -> Operator:
+    def _group(self, plan: GroupBy, *, retract: bool, shown: ShownGroups = ALL_GROUPS) -> Operator:
         source = self.build(plan.input, probed=not is_endless(plan.input))
         columns = [aggregate_column(a) for a in plan.aggregates]
         return self._grouping(
@@ -345,7 +345,7 @@ class NodePlanner(StorePlanner):
             columns,
             retract=retract,
             by_instant=isinstance(plan, (PartialGroupBy, MergedGroupBy)),
-            shown=shown or ShownGroups(),
+            shown=shown,
         )
 
     def _distinct(self, plan: Distinct) -> Operator:
@@ -380,7 +380,7 @@ class NodePlanner(StorePlanner):
         *,
         retract: bool,
         by_instant: bool = False,
-        shown: ShownGroups | None = None,
+        shown: ShownGroups = ALL_GROUPS,
     ) -> Operator:
         id_width = row_ids_of(source_plan).width if source_plan.takes_back else 0
         dtypes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * id_width]
@@ -398,7 +398,7 @@ class NodePlanner(StorePlanner):
             id_width=id_width,
             retract=retract,
             by_instant=by_instant,
-            shown=shown or ShownGroups(),
+            shown=shown,
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -11,6 +11,7 @@ from eddyline.algebra.expressions import (
     Call,
     ColumnRef,
     Expr,
+    columns_of,
     conjuncts,
     rewrite,
     shift_columns,
@@ -96,7 +97,8 @@ def _looked_up(plan: LookupJoin, left: Flat, right: Flat) -> Flat:
 @per_node
 def _with_left_terms(plan: SemiJoin | AntiJoin | Join) -> Flat | None:
     """A plan as one leaf without the filters of its left rows, which can as well be chosen above
-    it: a left row finds the same matches whatever other left rows there are. None if some may fail.
+    it: a left row finds the same matches whatever other left rows there are. None if a filter, or
+    what is matched, may fail for rows.
 
     Terms on the right that follow from those by the keys are left out, too.
     """
@@ -109,6 +111,8 @@ def _with_left_terms(plan: SemiJoin | AntiJoin | Join) -> Flat | None:
     columns = enumerate(right.schema, start=len(leaf.schema))
     outputs = [*left.outputs, *(ColumnRef(f.type, i, f.name) for i, f in columns)]
     residual = None if plan.residual is None else _over(plan.residual, outputs)
+    if any(can_fail(a) for a, _ in keys) or (residual is not None and can_fail(residual)):
+        return None
     made: Plan
     if isinstance(plan, Join):
         made = join(leaf, right, keys, residual)
@@ -122,25 +126,36 @@ def _with_left_terms(plan: SemiJoin | AntiJoin | Join) -> Flat | None:
 def _without_implied(
     right: Plan, left_terms: Sequence[Expr], keys: Sequence[tuple[Expr, Expr]]
 ) -> Plan:
-    """The right input of a join without terms on its keys that hold for the left ones."""
+    """The right input of a join without terms on its keys that hold for the left ones.
+
+    Keys of matching rows are equal, but for floats, where 0.0 equals -0.0.
+    """
     if not isinstance(right, Filter):
         return right
-    own = {b: a for a, b in keys}
-    known = {without_names(t) for t in left_terms}
-    terms = conjuncts(right.predicate)
-    kept = [t for t in terms if without_names(rewrite(t, own.get)) not in known]
+    own = {
+        b.index: a for a, b in keys if isinstance(b, ColumnRef) and not pa.types.is_floating(b.type)
+    }
+    held = {without_names(t) for t in left_terms}
+
+    def is_implied(term: Expr) -> bool:
+        columns = columns_of(term)
+        if not columns or not columns <= own.keys():
+            return False
+        return without_names(_over(term, own)) in held
+
+    kept = [t for t in conjuncts(right.predicate) if not is_implied(t)]
     return filtered(right.input, kept)
 
 
 @per_node
 def _with_common_terms(plan: Union) -> Flat | None:
     """UNION ALL as one leaf without the filters that all its parts have in common, as the parts of
-    a LEFT JOIN do; None if parts differ in their filters.
+    a LEFT JOIN do; None if parts differ in their filters, or if a column may fail for rows.
     """
     parts = [_part(p) for p in plan.parts]
     terms: list[frozenset[Expr]] = []
     for part in parts:
-        if part is None or len(part.leaves) > 1:
+        if part is None or len(part.leaves) > 1 or any(map(can_fail, part.outputs)):
             return None
         found = [_in_outputs(t, part.outputs) for t in part.terms]
         if None in found:
@@ -225,7 +240,7 @@ def in_canonical_order(flat: Flat) -> Flat:
     )
 
 
-def _over(expr: Expr, outputs: Sequence[Expr]) -> Expr:
+def _over(expr: Expr, outputs: Sequence[Expr] | Mapping[int, Expr]) -> Expr:
     """The expression with each column replaced by its definition."""
 
     def change(e: Expr) -> Expr | None:

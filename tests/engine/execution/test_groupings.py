@@ -158,7 +158,9 @@ def test_explain_shows_what_is_shared() -> None:
     eng.process(rows(random.Random(1), 0))
     text = eng.sql("EXPLAIN ANALYZE q1")[0]
     assert isinstance(text, str)
-    assert "runs in an eddy, with 4 other queries (2 of them grouped with it)" in text
+    assert (
+        "runs in an eddy, with 4 other queries (2 of them read the same operators above it)" in text
+    )
     assert "PerQuery" in text and "grouped filter" in text
     accounts = eng.stats()["queries"]
     for n in (1, 2, 3):

@@ -26,7 +26,7 @@ import org.apache.flink.table.types.logical.LogicalType;
 import org.apache.flink.table.types.logical.RowType;
 
 /**
- * Runs queries of Flink SQL over rows that are in memory, one job each, and tells how long they took.
+ * Runs queries of Flink SQL over rows that are in memory, one job each, and prints their times.
  *
  * <p>Argument: a file of int64, little-endian: ts (milliseconds), k and v of each row, column by
  * column. Each line of the input is a file with the text of a query over the table a (ts, k, v), all of whose

@@ -1,4 +1,4 @@
-"""Groupings: result tables of queries whose rows are grouped by the same operators."""
+"""Groupings: result tables of queries that read the same operators above a flow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from eddyline.types import BEGINNING
 
 
 class Grouping(ResultTable):
-    """A result table over operators that group the results of a flow, per query.
+    """A result table over operators that group a flow's results per query, or turn them into the
+    changes or snapshots of each query.
 
     Attributes:
         operator: runs these operators.

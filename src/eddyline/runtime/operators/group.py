@@ -60,7 +60,7 @@ class ShownGroups:
     offset_us: int = 0
 
 
-_ALL_GROUPS: Final = ShownGroups()
+ALL_GROUPS: Final = ShownGroups()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class GroupBy(Operator):
         id_width: int,
         retract: bool,
         by_instant: bool = False,
-        shown: ShownGroups = _ALL_GROUPS,
+        shown: ShownGroups = ALL_GROUPS,
     ) -> None:
         super().__init__((source,))
         self._key_names, self._key_types = keys.names, keys.types
@@ -243,8 +243,10 @@ class GroupBy(Operator):
             why = np.select([f[places] for f, _ in reasons], [text for _, text in reasons], "")
             at = slots[places], ts[places], seq[places]
             self._report_failed(*at, [v.take(pa.array(places)) for v in new], why)
-        if self._shown.having is not None:
-            now, before = now & self._is_shown(new), before & self._is_shown(old)
+        having = self._shown.having
+        if having is not None:
+            now &= self._is_accepted(new, having)
+            before &= self._is_accepted(old, having)
         plus, minus = now & changed, before & changed
         if not self._retract:
             minus &= ~now
@@ -253,12 +255,9 @@ class GroupBy(Operator):
         self._table.release(gone[self._members.count[gone] == 0])
         return out
 
-    def _is_shown(self, values: list[pa.Array]) -> Array:
+    def _is_accepted(self, values: list[pa.Array], having: Predicate) -> Array:
         """bool[m]: where HAVING accepts the values of aggregates."""
-        having = self._shown.having
         n = len(values[0])
-        if having is None:
-            return np.ones(n, np.bool_)
         nothing = np.zeros(n, np.int64)
         keys = [pa.nulls(n, t) for t in self._key_types]
         sign = nothing.astype(np.int8)
@@ -283,8 +282,9 @@ class GroupBy(Operator):
         for column in self._columns:
             slots = slots[~column.aggregate.has_failed(slots)]
         values = [c.aggregate.current(slots) for c in self._columns]
-        if self._shown.having is not None:
-            kept = np.flatnonzero(self._is_shown(values))
+        having = self._shown.having
+        if having is not None:
+            kept = np.flatnonzero(self._is_accepted(values, having))
             slots, values = slots[kept], [v.take(pa.array(kept)) for v in values]
         n = slots.size
         never = np.full(n, FOREVER, np.int64)

@@ -207,8 +207,8 @@ def _require_same_windows(
 ) -> None:
     """Check that rows that are joined are of windows that end together."""
     compared = [t.arguments for t in terms if isinstance(t, Call) and t.function == "="]
-    pairs = [*equal, *((a, b) for a, b in compared)]
-    columns = {frozenset((_compared(a), _compared(b))) for a, b in pairs}
+    pairs = [(_compared(a), _compared(b)) for a, b in (*equal, *compared)]
+    columns = {frozenset(pair) for pair in pairs if None not in pair}
     (first, end, start), *others = ends
     for other, other_end, other_start in others:
         if frozenset((end, other_end)) in columns:

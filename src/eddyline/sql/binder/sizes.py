@@ -83,9 +83,9 @@ class Sizes:
         below = [c for i in inputs for c in i.columns]
         own = [_expanded(e, below, {}) for e in _expressions(plan)]
         count = [i.inputs for i in inputs] or [1]
-        known = isinstance(plan, Union)  # its parts share nodes: those of a LEFT JOIN do
+        is_union = isinstance(plan, Union)  # its parts share nodes: those of a LEFT JOIN do
         return PlanSize(
-            len(tuple(nodes(plan))) if known else 1 + sum(i.nodes for i in inputs),
+            len(tuple(nodes(plan))) if is_union else 1 + sum(i.nodes for i in inputs),
             max(count) if isinstance(plan, Union) else sum(count),
             _columns(plan, inputs, own),
             max((*own, *(i.largest for i in inputs)), default=0),
