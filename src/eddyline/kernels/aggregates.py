@@ -50,6 +50,21 @@ def last_of_event(
 
 
 @kernel
+def different(slot: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """int64[m], the slots without repetition. ``seen`` as of ``last_of_event``."""
+    out = np.empty(slot.size, np.int64)
+    count = 0
+    for s in slot:
+        if seen[s] == 0:
+            seen[s] = 1
+            out[count] = s
+            count += 1
+    for i in range(count):
+        seen[out[i]] = 0
+    return out[:count].copy()
+
+
+@kernel
 def run_count(
     rows: SignedRows,
     valid: np.ndarray,

@@ -15,7 +15,7 @@ from eddyline.physical.strategy import Strategy
 from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.filter import Filter as FilterOperator
-from eddyline.runtime.operators.group import ALL_GROUPS, ShownGroups
+from eddyline.runtime.operators.group_values import ALL_GROUPS, ShownGroups
 
 
 def operators_above(plan: Plan, emit: Emit, stem_of: StemOf, strategy: Strategy) -> list[Operator]:

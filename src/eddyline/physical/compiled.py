@@ -13,7 +13,7 @@ from eddyline.runtime.aggregates import Aggregate as AggregateState
 from eddyline.runtime.aggregates import Wanted, make_aggregate
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.group import AggregateColumn
+from eddyline.runtime.operators.group_values import AggregateColumn
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import is_exact, same_keys

@@ -71,8 +71,14 @@ from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
 from eddyline.runtime.operators.filter import Filter as FilterOperator
 from eddyline.runtime.operators.first_rows import FirstRows
-from eddyline.runtime.operators.group import ALL_GROUPS, AggregateColumn, GroupKeys, ShownGroups
 from eddyline.runtime.operators.group import GroupBy as GroupByOperator
+from eddyline.runtime.operators.group_values import (
+    ALL_GROUPS,
+    AggregateColumn,
+    GroupKeys,
+    GroupValues,
+    ShownGroups,
+)
 from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.lookup import Kind
 from eddyline.runtime.operators.lookup import Lookup as LookupOperator
@@ -393,12 +399,10 @@ class NodePlanner(StorePlanner):
         return GroupByOperator(
             source,
             group_keys,
-            columns,
+            GroupValues(group_keys, columns, retract=retract, shown=shown),
             self.expiries(source_plan, dtypes),
             id_width=id_width,
-            retract=retract,
             by_instant=by_instant,
-            shown=shown,
         )
 
 

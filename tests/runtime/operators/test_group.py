@@ -11,7 +11,8 @@ import pytest
 from eddyline.runtime.aggregates import Count
 from eddyline.runtime.aggregates.sums import SumInt
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.group import AggregateColumn, GroupBy, GroupKeys
+from eddyline.runtime.operators.group import GroupBy
+from eddyline.runtime.operators.group_values import AggregateColumn, GroupKeys, GroupValues
 from eddyline.runtime.stores.expiry import ListStore
 from operator_cases import Run, column, expect, in_chunks, random_changes
 
@@ -25,7 +26,8 @@ def counted(
     lanes = [d for c in columns for d in c.aggregate.dtypes]
     expiries = ListStore([np.int64, np.int64, np.int64, np.int8, np.int64, *lanes])
     keys = GroupKeys((column(0),), (pa.int64(),), ()) if keyed else GroupKeys((), (), ())
-    return GroupBy(source, keys, columns, expiries, id_width=1, retract=retract)
+    values = GroupValues(keys, columns, retract=retract)
+    return GroupBy(source, keys, values, expiries, id_width=1)
 
 
 def test_a_group_is_there_while_it_has_rows() -> None:

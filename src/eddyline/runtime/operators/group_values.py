@@ -1,0 +1,298 @@
+"""The aggregates of groups, and the changes of the groups' rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.kernels.aggregates import SignedRows, different, last_of_event
+from eddyline.runtime.aggregates import Aggregate, Count
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Predicate
+from eddyline.runtime.failures import Failure, report, usable_rows
+from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.types import FOREVER
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKeys:
+    """What rows are grouped by.
+
+    Attributes:
+        evaluators, types: one per key.
+        names: (name, number) of keys, for reports of groups; some may be missing.
+    """
+
+    evaluators: tuple[Evaluator, ...]
+    types: tuple[pa.DataType, ...]
+    names: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateColumn:
+    """An aggregate, what it is applied to (None: whole rows) and which rows count (None: all)."""
+
+    aggregate: Aggregate
+    argument: Evaluator | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGroups:
+    """Which rows of groups are emitted.
+
+    Attributes:
+        having: a predicate over the aggregates; None: all rows. Keys are NULL for it.
+        every_us, offset_us: the answer is read at multiples of a period, behind them by the offset:
+            of the changes of a group in between the last one suffices. 0: at any instant.
+    """
+
+    having: Predicate | None = None
+    every_us: int = 0
+    offset_us: int = 0
+
+
+ALL_GROUPS: Final = ShownGroups()
+
+#: By slot (int64[m]), the ids of groups' rows (int64[m]) and their keys.
+Naming: TypeAlias = Callable[[Array], tuple[Array, list[pa.Array]]]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRows:
+    """Rows that enter and leave groups, in the order of time for each group.
+
+    Attributes:
+        ts, seq: int64[n]. slot: int64[n], the group. sign: int8[n]: 1 enters, -1 leaves.
+        lanes: those of the aggregates, one after the other.
+    """
+
+    ts: Array
+    seq: Array
+    slot: Array
+    sign: Array
+    lanes: Sequence[Array]
+
+
+class GroupValues:
+    """Aggregates by the slot of a group, and what was emitted of them.
+
+    A group has no row while an aggregate of it fails (a sum that is no BIGINT); the first failure
+    is reported. Changes are a changelog: the '-' of a group's older row and the '+' that replaces
+    it share a pair number. An unchanged row is not repeated.
+
+    Args:
+        keys: what rows are grouped by.
+        retract: whether to emit the '-' of a row that a '+' replaces; where the consumer knows
+            that new rows replace older ones it is spared.
+        shown: which rows of groups are emitted.
+
+    Attributes:
+        members: the number of rows of each group.
+        started: whether the one group of rows without keys exists, which it does without rows.
+    """
+
+    def __init__(
+        self,
+        keys: GroupKeys,
+        columns: Sequence[AggregateColumn],
+        *,
+        retract: bool,
+        shown: ShownGroups = ALL_GROUPS,
+    ) -> None:
+        self.columns = tuple(columns)
+        self.members = Count()
+        self.shown = shown
+        self.started = bool(keys.types)
+        self._keys = keys
+        self._retract = retract
+        self._seen = SlotArray(np.int64)
+
+    def grow(self, end: int) -> None:
+        """Let there be slots below ``end``."""
+        if end > self._seen.end:
+            self._seen.grow(end)
+            self.members.grow(end)
+            for column in self.columns:
+                column.aggregate.grow(end)
+
+    def usable(
+        self, batch: Batch, keys: Sequence[Evaluator]
+    ) -> tuple[Batch, list[pa.Array], list[pa.Array | None]]:
+        """The rows whose keys and arguments can be computed, with these, by aggregate."""
+        computed = [c.argument for c in self.columns if c.argument is not None]
+        batch, values = usable_rows(batch, [*keys, *computed])
+        rest = iter(values[len(keys) :])
+        arguments = [None if c.argument is None else next(rest) for c in self.columns]
+        return batch, values[: len(keys)], arguments
+
+    def lanes(self, slot: Array, arguments: Sequence[pa.Array | None]) -> list[Array]:
+        """What the aggregates remember of rows with these arguments, one per aggregate."""
+        return [
+            lane
+            for column, values in zip(self.columns, arguments, strict=True)
+            for lane in column.aggregate.lanes(slot, values)
+        ]
+
+    def lanes_by_column(self, lanes: Sequence[Array]) -> list[Sequence[Array]]:
+        """The same by aggregate."""
+        widths = [len(c.aggregate.dtypes) for c in self.columns]
+        ends = np.cumsum(widths, dtype=np.int64).tolist()
+        return [lanes[end - width : end] for end, width in zip(ends, widths, strict=True)]
+
+    def run(self, rows: GroupRows, named: Naming) -> tuple[Batch, Array]:
+        """Let rows enter and leave.
+
+        Args:
+            named: the identities of groups.
+
+        Returns:
+            The changes, in the order of the rows that cause them; int64, the groups without rows.
+        """
+        emit = last_of_event(*self._events(rows.ts, rows.seq), rows.slot, self._seen.array)
+        signed = SignedRows(rows.slot, rows.sign, emit)
+        slots, ts, seq = rows.slot[emit], rows.ts[emit], rows.seq[emit]
+        everyone = np.ones(rows.slot.size, np.bool_)
+        members = self.members.run(signed, [everyone])
+        left = members.new.to_numpy()
+        now, before = left > 0, members.old.to_numpy() > 0
+        if not self._keys.types and now.size:  # its group is there without rows too
+            now, before = np.ones((2, now.size), np.bool_)
+            # not yet if it is brought up to date with rows that were there before it
+            before[0], self.started = self.started, True
+        changed = now != before
+        new, old = [], []
+        failed = np.zeros((2, changed.size), np.bool_)  # now, and before
+        reasons: list[tuple[Array, str]] = []
+        for column, lanes in zip(self.columns, self.lanes_by_column(rows.lanes), strict=True):
+            reported = column.aggregate.run(signed, lanes)
+            new.append(reported.new)
+            old.append(reported.old)
+            changed |= reported.changed
+            if reported.failed is not None:
+                failed |= reported.failed
+                reasons.append((reported.failed[0], column.aggregate.failure))
+        if failed.any():
+            now, before, changed = (
+                now & ~failed[0],
+                before & ~failed[1],
+                changed | failed.any(axis=0),
+            )
+            places = np.flatnonzero(failed[0] & ~failed[1])
+            why = np.select([f[places] for f, _ in reasons], [text for _, text in reasons], "")
+            names = named(slots[places])[1]
+            columns = names + [v.take(pa.array(places)) for v in new]
+            self._report_failed(slots[places], ts[places], seq[places], columns, why)
+        if self.shown.having is not None:
+            now &= self._is_accepted(new)
+            before &= self._is_accepted(old)
+        plus, minus = now & changed, before & changed
+        if not self._retract:
+            minus &= ~now
+        out = _changelog(named, slots, ts, seq, (new, plus), (old, minus))
+        return out, different(slots[left == 0], self._seen.array)
+
+    def settle(self) -> None:
+        """Release what is not referred to any more."""
+        for column in self.columns:
+            column.aggregate.settle()
+
+    def rows(self, slots: Array, clock: int, named: Naming) -> Batch:
+        """The rows of groups at ``clock``, of those that have one."""
+        for column in self.columns:
+            slots = slots[~column.aggregate.has_failed(slots)]
+        values = [c.aggregate.current(slots) for c in self.columns]
+        if self.shown.having is not None:
+            kept = np.flatnonzero(self._is_accepted(values))
+            slots, values = slots[kept], [v.take(pa.array(kept)) for v in values]
+        n = slots.size
+        ids, keys = named(slots)
+        ts, seq, plus = np.full(n, clock), np.full(n, EXPIRY), np.ones(n, np.int8)
+        return changes_of(ids, ts, seq, plus, keys + values, np.arange(n))
+
+    def _events(self, ts: Array, seq: Array) -> tuple[Array, Array]:
+        """What rows of one event agree on, as ts and seq do."""
+        every = self.shown.every_us
+        if not every:
+            return ts, seq
+        return -((self.shown.offset_us - ts) // every), np.zeros(seq.size, np.int64)
+
+    def _is_accepted(self, values: list[pa.Array]) -> Array:
+        """bool[m]: where HAVING accepts the values of aggregates."""
+        assert self.shown.having is not None, "asked only then"
+        n = len(values[0])
+        nothing = np.zeros(n, np.int64)
+        keys = [pa.nulls(n, t) for t in self._keys.types]
+        sign = nothing.astype(np.int8)
+        return self.shown.having(
+            changes_of(nothing, nothing, nothing, sign, keys + values, nothing)
+        )
+
+    def _report_failed(
+        self, slots: Array, ts: Array, seq: Array, columns: list[pa.Array], reasons: Array
+    ) -> None:
+        """Report groups of which an aggregate has no value, with the reasons."""
+        n = slots.size
+        groups = changes_of(slots, ts, seq, np.ones(n, np.int8), columns, np.arange(n))
+        report(Failure(groups, np.arange(n), pa.array(reasons), self._keys.names))
+
+    def state(self) -> State:
+        """Saved as plain arrays."""
+        return {
+            "members": self.members.state(),
+            "started": np.array([self.started]),
+            "aggregates": {str(i): c.aggregate.state() for i, c in enumerate(self.columns)},
+        }
+
+    def restore(self, state: State, end: int) -> None:
+        """Take over what ``state`` returned; slots are below ``end``."""
+        self.members.restore(nested(state, "members"))
+        self.started = bool(array(state, "started")[0])
+        for i, column in enumerate(self.columns):
+            column.aggregate.restore(nested(nested(state, "aggregates"), str(i)))
+        self._seen.grow(end)
+
+
+def _changelog(
+    named: Naming,
+    slots: Array,
+    ts: Array,
+    seq: Array,
+    entering: tuple[list[pa.Array], Array],
+    leaving: tuple[list[pa.Array], Array],
+) -> Batch:
+    """The changes of m emissions: where bool[m] says so the '-' of the row before, then the '+'.
+
+    ``entering`` and ``leaving`` are the aggregates' values and where there is such a row.
+    """
+    (new, is_plus), (old, is_minus) = entering, leaving
+    plus, minus = np.flatnonzero(is_plus), np.flatnonzero(is_minus)
+    if plus.size == slots.size and minus.size == 0:  # every group has a new row and no more
+        emission, sign, columns = plus, np.ones(plus.size, np.int8), new
+    else:
+        place = np.cumsum(is_plus.astype(np.int64) + is_minus)
+        order = np.empty(plus.size + minus.size, np.int64)  # numbers of the '+', then of the '-'
+        order[place[plus] - 1] = np.arange(plus.size)
+        order[place[minus] - 1 - is_plus[minus]] = np.arange(minus.size) + plus.size
+        emission = np.concatenate((plus, minus))[order]
+        sign = np.where(order < plus.size, 1, -1).astype(np.int8)
+        rows = [pa.array(r) for r in (plus, minus, order)]
+        columns = [
+            pa.concat_arrays([now.take(rows[0]), before.take(rows[1])]).take(rows[2])
+            for now, before in zip(new, old, strict=True)
+        ]
+        slots, ts, seq = slots[emission], ts[emission], seq[emission]
+    ids, keys = named(slots)
+    return changes_of(ids, ts, seq, sign, keys + columns, emission)
+
+
+def changes_of(
+    ids: Array, ts: Array, seq: Array, sign: Array, columns: Sequence[pa.Array], pair: Array
+) -> Batch:
+    """Changes of groups' rows, which do not expire by themselves."""
+    never = np.full(ids.size, FOREVER, np.int64)
+    return Batch(ts, seq, never, sign, (ids,), (None,), tuple(columns), pair)
