@@ -38,7 +38,7 @@ NO_PLACE = -1
 #: first of those that were never taken, which are zeros.
 RELEASED, FRESH = 0, 1
 #: Between these, squares neither overflow nor lose digits in doubles; sums only need the upper one.
-_TINY, _HUGE = 2.0**-400, 2.0**400
+TINY, HUGE = 2.0**-400, 2.0**400
 #: Exponents of what is taken from limbs into doubles.
 _LOWEST, _HIGHEST = -900, 900
 #: Sums of squares, and numbers of values, of which doubles can tell the deviation.
@@ -80,7 +80,8 @@ def _two_sum(a: Any, b: Any) -> Any:
 
 
 @inlined
-def _two_product(a: Any, b: Any) -> Any:
+def two_product(a: Any, b: Any) -> Any:
+    """The product, and its rounding error."""
     p = a * b
     t = 134217729.0 * a
     a_hi = t - (t - a)
@@ -92,7 +93,7 @@ def _two_product(a: Any, b: Any) -> Any:
 
 
 @inlined
-def _add_to_sum(sums: Any, s: Any, value: Any) -> Any:
+def add_to_sum(sums: Any, s: Any, value: Any) -> Any:
     """Add to the sum; returns what the two doubles cannot hold."""
     hi, e = _two_sum(sums[s, 0], value)
     lo, rest = _two_sum(sums[s, 1], e)
@@ -101,7 +102,7 @@ def _add_to_sum(sums: Any, s: Any, value: Any) -> Any:
 
 
 @inlined
-def _add_to_squares(sums: Any, s: Any, value: Any) -> Any:
+def add_to_squares(sums: Any, s: Any, value: Any) -> Any:
     """Add to the sum of squares; returns what the three doubles cannot hold."""
     hi, e = _two_sum(sums[s, 2], value)
     mid, e = _two_sum(sums[s, 3], e)
@@ -197,6 +198,33 @@ def _add_whole(row: np.ndarray, sign: int, value: float) -> None:
 
 
 @kernel
+def add_rests(
+    slots: np.ndarray,
+    rests: np.ndarray,
+    counters: np.ndarray,
+    place: np.ndarray,
+    limbs: np.ndarray,
+    free: np.ndarray,
+) -> None:
+    """Add to the limbs of groups what their doubles could not hold; there is room for all.
+
+    Args:
+        rests: float64[k, 5]: of the sum, of the halves of the square, and a whole value and its
+            sign. Groups without values have none left.
+    """
+    for i in range(slots.size):
+        s = slots[i]
+        if counters[s, COUNT] == 0:
+            if place[s] != NO_PLACE:
+                _displaced(s, place, limbs, free)
+            continue
+        row = _placed(s, place, limbs, free)
+        _add_rests(row, rests[i, 0], rests[i, 1], rests[i, 2])
+        if rests[i, 3] != 0.0:
+            _add_whole(row, int(rests[i, 4]), rests[i, 3])
+
+
+@kernel
 def _in_doubles(sums: np.ndarray, s: int, n: float, what: int) -> float:
     """The deviation or variance as of ``spread``, bit by bit; negative if doubles cannot tell it.
 
@@ -213,10 +241,10 @@ def _in_doubles(sums: np.ndarray, s: int, n: float, what: int) -> float:
     if not (_LEAST < q0 < _MOST and abs(q1) < 2.0**-51 * q0 and abs(q2) < 2.0**-103 * q0):
         return -1.0
     s0, s1 = sums[s, 0], sums[s, 1]
-    a, a_low = _two_product(n, q0)
-    b, b_low = _two_product(n, q1)
-    c, c_low = _two_product(s0, s0)
-    d, d_low = _two_product(2.0 * s0, s1)
+    a, a_low = two_product(n, q0)
+    b, b_low = two_product(n, q1)
+    c, c_low = two_product(s0, s0)
+    d, d_low = two_product(2.0 * s0, s1)
     high, rest = _two_sum(a, -c)  # these are exact; what is below 2**-100 of ``a`` is rounded once
     plus, plus_low = _two_sum(a_low, b)
     minus, minus_low = _two_sum(c_low, d)
@@ -334,12 +362,12 @@ def run_moments(
             else:
                 size = abs(v)
                 rest, high, low = 0.0, 0.0, 0.0
-                if size < _HUGE and (size > _TINY or what < STDDEV):
-                    rest = _add_to_sum(sums, s, sign[i] * v)
+                if size < HUGE and (size > TINY or what < STDDEV):
+                    rest = add_to_sum(sums, s, sign[i] * v)
                     if what >= STDDEV:
-                        p, e = _two_product(v, v)
-                        high = _add_to_squares(sums, s, sign[i] * p)
-                        low = _add_to_squares(sums, s, sign[i] * e)
+                        p, e = two_product(v, v)
+                        high = add_to_squares(sums, s, sign[i] * p)
+                        low = add_to_squares(sums, s, sign[i] * e)
                     if rest != 0.0 or high != 0.0 or low != 0.0:
                         _add_rests(_placed(s, place, limbs, free), rest, high, low)
                 elif size > 0.0:

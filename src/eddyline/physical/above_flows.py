@@ -4,32 +4,80 @@ queries: groups are emitted only if HAVING accepts them, and for EMIT SNAPSHOT o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
 from eddyline.algebra.catalog import Emit
-from eddyline.algebra.expressions import columns_of, conjunction, conjuncts
+from eddyline.algebra.expressions import (
+    Call,
+    ColumnRef,
+    Expr,
+    Literal,
+    columns_of,
+    conjunction,
+    conjuncts,
+)
 from eddyline.algebra.functions.fallibility import can_fail
-from eddyline.algebra.plan import Filter, GroupBy, Plan
+from eddyline.algebra.plan import Filter, GroupBy, Plan, SharedRows
+from eddyline.physical.compiled import aggregate_column, group_keys
 from eddyline.physical.expressions import compile_predicate
 from eddyline.physical.node_planner import StemOf
 from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import Strategy
+from eddyline.runtime.aggregates.base import ByRow
+from eddyline.runtime.batch import Evaluator
+from eddyline.runtime.eddy.filter_flow import FilterFlow
+from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.eddy.shared_groups import Comparison, SharedGroups
 from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.filter import Filter as FilterOperator
-from eddyline.runtime.operators.group_values import ALL_GROUPS, ShownGroups
+from eddyline.runtime.operators.group_values import ALL_GROUPS, GroupValues, ShownGroups
+from eddyline.runtime.operators.supplied_input import SuppliedInput
 
 
-def operators_above(plan: Plan, emit: Emit, stem_of: StemOf, strategy: Strategy) -> list[Operator]:
+@dataclass(frozen=True, slots=True)
+class SharedSource:
+    """The flow below operators, and the columns of SharedRows behind the number of the query."""
+
+    flow: Flow
+    outputs: Sequence[int | Evaluator]
+
+
+def operators_above(
+    plan: Plan,
+    emit: Emit,
+    stem_of: StemOf,
+    strategy: Strategy,
+    source: SharedSource,
+    groups: SharedGroups | None = None,
+) -> list[Operator]:
     """The operators of a plan over SharedRows, from there upwards; in no other graph.
 
     Each of them has one input.
+
+    Args:
+        groups: the lowest operator, if it was made before; the others are new.
     """
-    return in_order([_Planner(emit, stem_of, strategy).query(plan, emit)])[1:]
+    top = _Planner(emit, stem_of, strategy, source, groups).query(plan, emit)
+    return [o for o in in_order([top]) if not isinstance(o, SuppliedInput)]
 
 
 class _Planner(Planner):
-    def __init__(self, emit: Emit, stem_of: StemOf, strategy: Strategy) -> None:
+    def __init__(
+        self,
+        emit: Emit,
+        stem_of: StemOf,
+        strategy: Strategy,
+        source: SharedSource,
+        groups: SharedGroups | None,
+    ) -> None:
         super().__init__(Graph(), stem_of, strategy)
         self._period = (emit.every_us or 0, emit.offset_us) if emit.is_periodic else (0, 0)
+        self._source = source
+        self._groups = groups
 
     def _make(self, plan: Plan, probed: bool) -> Operator:
         if isinstance(plan, Filter) and type(plan.input) is GroupBy:
@@ -45,14 +93,65 @@ class _Planner(Planner):
         condition = conjunction(tuple(own))
         having = None if condition is None else compile_predicate(condition)
         shown = ShownGroups(having)
+        make = partial(self._shown_groups, group, shown, own)
         rest = conjunction(tuple(t for t in terms if t not in own))
         if rest is None:
-            return self._group(group, retract=True, shown=shown)
-        groups = self._graph.obtain(
-            ("shown", group), lambda: self._group(group, retract=True, shown=shown)
-        )
-        return FilterOperator(groups, compile_predicate(rest))
+            return make()
+        return FilterOperator(self._graph.obtain(("shown", group), make), compile_predicate(rest))
 
     def _group(self, plan: GroupBy, *, retract: bool, shown: ShownGroups = ALL_GROUPS) -> Operator:
+        return self._shown_groups(plan, shown, (), retract=retract)
+
+    def _shown_groups(
+        self, plan: GroupBy, shown: ShownGroups, having: Sequence[Expr], *, retract: bool = True
+    ) -> Operator:
+        """The operator of GROUP BY; ``having``: terms that are true of what is shown."""
         shown = ShownGroups(shown.having, *self._period)
-        return super()._group(plan, retract=retract, shown=shown)
+        flow = self._source.flow
+        columns = [aggregate_column(a) for a in plan.aggregates]
+        if not (
+            isinstance(plan.input, SharedRows)
+            and isinstance(flow, FilterFlow)
+            and flow.has_windows
+            and all(isinstance(c.aggregate, ByRow) for c in columns)
+        ):
+            return super()._group(plan, retract=retract, shown=shown)
+        if self._groups is None:
+            keys = group_keys(plan.keys)
+            values = GroupValues(keys, columns, retract=retract, shown=shown)
+            self._groups = SharedGroups(
+                flow, self._source.outputs, keys, values, comparison_of(having, plan)
+            )
+        return self._groups
+
+
+#: By comparison: whether it holds of values above the constant.
+_ABOVE: Final = {">": True, ">=": True, "<": False, "<=": False}
+#: By function, of which a comparison is one of the count and the sum of values.
+_SUMS: Final = ("sum", "try_sum")
+_MEANS: Final = ("avg", "try_avg")
+
+
+def comparison_of(terms: Sequence[Expr], plan: GroupBy) -> Comparison | None:
+    """A term that compares a sum, mean or count with a constant; None if there is none."""
+    for term in terms:
+        if not (isinstance(term, Call) and term.function in _ABOVE):
+            continue
+        value, bound = term.arguments
+        above = _ABOVE[term.function]
+        if isinstance(value, Literal):
+            value, bound, above = bound, value, not above
+        if not (isinstance(value, ColumnRef) and isinstance(bound, Literal)):
+            continue
+        if isinstance(bound.value, bool) or not isinstance(bound.value, (int, float)):
+            continue
+        sign, constant = 1.0 if above else -1.0, float(bound.value)
+        column = value.index - len(plan.keys)
+        function = plan.aggregates[column].function
+        if function in _SUMS:
+            return Comparison(column, sign, 0.0, -sign * constant)
+        if function in _MEANS:
+            return Comparison(column, sign, -sign * constant, 0.0)
+        if function == "count":
+            return Comparison(column, 0.0, sign, -sign * constant)
+    return None

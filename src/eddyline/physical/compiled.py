@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
@@ -13,7 +15,7 @@ from eddyline.runtime.aggregates import Aggregate as AggregateState
 from eddyline.runtime.aggregates import Wanted, make_aggregate
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.group_values import AggregateColumn
+from eddyline.runtime.operators.group_values import AggregateColumn, GroupKeys
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import is_exact, same_keys
@@ -25,6 +27,7 @@ from eddyline.runtime.stores.stem import (
     StemWindow,
     TimeWindow,
 )
+from eddyline.sharing.grouping import is_query_number
 
 
 def output(expr: Expr) -> int | Evaluator:
@@ -69,6 +72,15 @@ def stem_window(scan: StreamScan, stem: Stem, probed: bool) -> StemWindow:
         case PartitionRows(columns, _, count):
             return PartitionWindow(stem, str(scan.window), columns, count)
     return EndlessWindow(keep=probed)
+
+
+def group_keys(keys: Sequence[Expr]) -> GroupKeys:
+    """The keys of a grouping. In reports of groups the number of a query is left out."""
+    return GroupKeys(
+        tuple(compile_expr(k) for k in keys),
+        tuple(k.type for k in keys),
+        tuple((str(k), i) for i, k in enumerate(keys) if not is_query_number(k)),
+    )
 
 
 def aggregate_column(aggregate: Aggregate) -> AggregateColumn:

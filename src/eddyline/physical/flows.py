@@ -9,7 +9,7 @@ from typing import Literal
 
 from eddyline.algebra.expressions import ColumnRef, Expr, Parameter, conjunction, rewrite
 from eddyline.algebra.plan import Plan, StreamScan
-from eddyline.physical.above_flows import operators_above
+from eddyline.physical.above_flows import SharedSource, operators_above
 from eddyline.physical.clauses import clauses
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.node_planner import StemOf
@@ -98,7 +98,8 @@ class FlowPlanner:
 
         def make() -> PerQuery:
             columns = [output_of(e) for e in part.outputs]
-            made = partial(operators_above, above, emit, self._stem_of, self._strategy)
+            source = SharedSource(flow, columns)
+            made = partial(operators_above, above, emit, self._stem_of, self._strategy, source)
             return PerQuery(flow, columns, made)
 
         operator = self._graph.obtain(("per query", flow, part.outputs, above, emit), make)
@@ -171,6 +172,7 @@ def member(part: Part) -> Member:
         residual=clauses(part.residual),
         windows=windows_of(part),
         predicates=tuple(map(_predicate, part.filters)),
+        accepts=(part.filters, part.residual),
     )
 
 

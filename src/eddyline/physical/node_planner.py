@@ -46,6 +46,7 @@ from eddyline.kernels import matching
 from eddyline.physical.asof_forms import asof_form
 from eddyline.physical.compiled import (
     aggregate_column,
+    group_keys,
     output,
     residual,
     row_id,
@@ -75,7 +76,6 @@ from eddyline.runtime.operators.group import GroupBy as GroupByOperator
 from eddyline.runtime.operators.group_values import (
     ALL_GROUPS,
     AggregateColumn,
-    GroupKeys,
     GroupValues,
     ShownGroups,
 )
@@ -103,7 +103,6 @@ from eddyline.runtime.stores.expiry import ExpiryStore
 from eddyline.runtime.stores.intermediates import ResultRows
 from eddyline.runtime.stores.stem import EndlessWindow, Stem
 from eddyline.runtime.stores.table import TableStem
-from eddyline.sharing.grouping import is_query_number
 from eddyline.types import FOREVER
 
 #: The SteM of a stream or table, by its name.
@@ -391,15 +390,11 @@ class NodePlanner(StorePlanner):
         id_width = row_ids_of(source_plan).width if source_plan.takes_back else 0
         dtypes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * id_width]
         dtypes += [d for c in columns for d in c.aggregate.dtypes]
-        group_keys = GroupKeys(
-            tuple(compile_expr(k) for k in keys),
-            tuple(k.type for k in keys),
-            tuple((str(k), i) for i, k in enumerate(keys) if not is_query_number(k)),
-        )
+        grouped = group_keys(keys)
         return GroupByOperator(
             source,
-            group_keys,
-            GroupValues(group_keys, columns, retract=retract, shown=shown),
+            grouped,
+            GroupValues(grouped, columns, retract=retract, shown=shown),
             self.expiries(source_plan, dtypes),
             id_width=id_width,
             by_instant=by_instant,

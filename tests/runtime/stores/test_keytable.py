@@ -167,7 +167,7 @@ def test_a_table_that_grows_is_not_rebuilt(monkeypatch: pytest.MonkeyPatch) -> N
     for first in range(20_000, 300_000, 500):
         keys = np.arange(first, first + 500)
         assert np.unique(table.slots(keys_of(keys, pa.int64()), 500)).size == 500
-        heads, _, split = table._buckets.table
+        heads, _, split = table._slots._buckets.table
         sizes.add(heads.size)
         assert heads.size <= 8 * len(table)
         splitting += split is not None
@@ -183,7 +183,7 @@ def test_a_table_that_grows_is_not_rebuilt(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_table_is_saved_while_it_grows() -> None:
     table = KeyTable([pa.int64()])
     first = 0
-    while table._buckets.table[2] is None or first < 20_000:
+    while table._slots._buckets.table[2] is None or first < 20_000:
         slots = table.slots(keys_of(np.arange(first, first + 300), pa.int64()), 300)
         table.release(slots[::7])
         first += 300

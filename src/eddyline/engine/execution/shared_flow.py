@@ -84,6 +84,7 @@ class SharedFlow:
         self.learning = Learning()
         self._kind_of: dict[int, Kind] = {}
         self._table_of: dict[int, object] = {}
+        self._keys: dict[object, object] = {}  # of tables: one object per key, compared at once
         self._name_of: dict[int, str] = {}
         self._masks: dict[object, Array] | None = None  # None: not computed
         self._results: Array = np.zeros(0, np.int64)  # by bit, since the work was divided
@@ -99,7 +100,7 @@ class SharedFlow:
         self._divide_work()
         bit = self.flow.admit(member(part))
         self.metrics.clear(bit)
-        self._table_of[bit] = key
+        self._table_of[bit] = self._keys.setdefault(key, key)
         self._name_of[bit] = name
         kind = Kind(alike(part))
         self._kind_of[bit] = kind = self.kinds.setdefault(kind.part, kind)
@@ -148,6 +149,7 @@ class SharedFlow:
     def close(self, key: object) -> None:
         """Remove a table without queries."""
         del self.tables[key]
+        self._keys.pop(key, None)
         self.groupings.pop(key, None)
 
     def kind(self, bit: int) -> Kind:
@@ -185,7 +187,7 @@ class SharedFlow:
             arrived: when their rows could be processed, for all or each (``time.perf_counter``).
         """
         assert batch.recipients is not None, "set by the flow"
-        counts = batch.recipients.counts()
+        counts = self.flow.counts(batch.recipients)
         self.learning.handed_out += int(counts.sum())
         if counts.size > self._results.size:
             self._results = np.pad(self._results, (0, counts.size - self._results.size))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.aggregates import SignedRows
+from eddyline.kernels.shared_groups import steps_quietly
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array, bitmap, validity_of
 from eddyline.runtime.stores.slot_arrays import SlotArray
@@ -26,6 +28,30 @@ class Reported:
     old: pa.Array
     changed: Array
     failed: tuple[Array, Array] | None = None
+
+
+class Walk(NamedTuple):
+    """Rows that enter and leave windows over row lists, as of ``kernels/shared_groups.py``."""
+
+    windows: Array
+    of_list: Array
+    list_starts: Array
+    lists: Array
+    entries: Array
+    next_block: Array
+    grown: Array
+    spans: Array
+    loud: Array
+
+
+class Watched(NamedTuple):
+    """Counts and sums by slot, as of ``kernels.shared_groups.watch``."""
+
+    kind: int
+    count: Array
+    total: Array
+    special: Array
+    place: Array | None
 
 
 class Aggregate(Protocol):
@@ -132,6 +158,36 @@ class SlotArrays:
         for name, rows in self._arrays.items():
             rows.restore(array(state, name))
         self._show()
+
+
+class ByRow(SlotArrays, ABC):
+    """An aggregate for which the lanes of a row are the same in all slots: rows that many windows
+    hold are kept once.
+    """
+
+    def run_quietly(self, lanes: Sequence[Array], walk: Walk) -> None:
+        """Let rows enter and leave the quiet cells of windows over row lists; nothing is reported.
+
+        Args:
+            lanes: by row number.
+        """
+        cells, signs, rows = steps_quietly(*walk)
+        nowhere = np.zeros(cells.size, np.bool_)
+        self.run(SignedRows(cells, signs, nowhere), [lane[rows] for lane in lanes])
+
+    def watched(self) -> Watched | None:
+        """What tells whether a comparison of the aggregate is true; None: nothing does."""
+        return None
+
+    def move(self, slots: Array, to: Array) -> None:
+        """Move the state of slots to others, which are as new."""
+        for rows in self._arrays.values():
+            rows.array[to] = rows.array[slots]
+            rows.clear(slots)
+
+    @abstractmethod
+    def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
+        """Let the rows enter and leave."""
 
 
 def valid_lane(values: pa.Array) -> Array:

@@ -13,8 +13,8 @@ from eddyline.kernels import bits as kernels
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.runtime.aggregates.base import (
     Aggregate,
+    ByRow,
     Reported,
-    SlotArrays,
     Wanted,
     computes,
     number_array,
@@ -26,7 +26,7 @@ from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import SlotArray
 
 
-class Bits(SlotArrays):
+class Bits(ByRow):
     """An aggregate of the bits of integers.
 
     Args:

@@ -14,6 +14,7 @@ from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.partial_sums import gathered_words
 from eddyline.runtime.aggregates.base import (
     Aggregate,
+    ByRow,
     Reported,
     SlotArrays,
     Wanted,
@@ -73,7 +74,7 @@ class _Results(_Sums):
         return number_array(self.reported[slots], self.shown[slots], pa.float64())
 
 
-class Comoments(_Results):
+class Comoments(_Results, ByRow):
     """An aggregate of the pairs in which both values are there."""
 
     dtypes: Sequence[Any] = (np.bool_, np.float64, np.float64)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import aggregates as kernels
+from eddyline.kernels import shared_groups
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.runtime.aggregates.base import (
     Aggregate,
+    ByRow,
     Reported,
     SlotArrays,
+    Walk,
     Wanted,
+    Watched,
     computes,
     valid_lane,
 )
@@ -23,8 +27,10 @@ from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import SlotArray
 
+_NO_MORE: Final = np.zeros((0, 0), np.int64)
 
-class Count(SlotArrays):
+
+class Count(ByRow):
     """COUNT(*) and COUNT(x)."""
 
     dtypes: Sequence[Any] = (np.bool_,)
@@ -40,6 +46,12 @@ class Count(SlotArrays):
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         new, old = kernels.run_count(rows, lanes[0], self.count, self.reported)
         return Reported(pa.array(new), pa.array(old), new != old)
+
+    def run_quietly(self, lanes: Sequence[Array], walk: Walk) -> None:
+        shared_groups.count_quietly(lanes[0], self.count, *walk)
+
+    def watched(self) -> Watched:
+        return Watched(shared_groups.COUNTED, self.count, self.count, _NO_MORE, None)
 
     def current(self, slots: Array) -> pa.Array:
         return pa.array(self.reported[slots])

@@ -11,13 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import aggregates as kernels
-from eddyline.kernels import moments
+from eddyline.kernels import moments, shared_groups
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.runtime.aggregates.base import (
     Aggregate,
+    ByRow,
     Reported,
-    SlotArrays,
+    Walk,
     Wanted,
+    Watched,
     computes,
     number_array,
     numbers,
@@ -38,7 +40,7 @@ SPREADS: Final = {
 }
 
 
-class SumInt(SlotArrays):
+class SumInt(ByRow):
     """SUM of integers, exact. A sum that is no BIGINT has failed.
 
     Args:
@@ -82,6 +84,10 @@ class SumInt(SlotArrays):
         failed = new_kind == kernels.OVERFLOW, old_kind == kernels.OVERFLOW
         return replace(out, failed=failed)
 
+    def watched(self) -> Watched:
+        total, above = self.total[:, 0], self.total[:, 1:]
+        return Watched(shared_groups.INTEGERS, self.count, total, above, None)
+
     def current(self, slots: Array) -> pa.Array:
         return number_array(self.reported[slots], self.kind[slots] == kernels.FITS, pa.int64())
 
@@ -90,7 +96,7 @@ class SumInt(SlotArrays):
         return none if self._tolerant else self.kind[slots] == kernels.OVERFLOW
 
 
-class Moments(SlotArrays):
+class Moments(ByRow):
     """SUM of floats, AVG, deviations and variances."""
 
     dtypes: Sequence[Any] = (np.bool_, np.float64)
@@ -119,13 +125,18 @@ class Moments(SlotArrays):
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         end, *reported = self._run(rows, lanes, 0)
         while end < rows.slot.size:
-            room = len(self._limbs.array)
-            self._limbs.grow(room)  # all of these are taken, and kept
-            self._limbs.grow(room + 1)
+            self._grow_limbs(len(self._limbs.array) + 1)
             end, *more = self._run(rows, lanes, end)
             reported = [np.concatenate(pair) for pair in zip(reported, more, strict=True)]
         new, new_valid, old, old_valid = reported
         return numbers_reported(new, new_valid, old, old_valid, pa.float64())
+
+    def _grow_limbs(self, end: int) -> None:
+        """Let there be rows of limbs below ``end``."""
+        room = len(self._limbs.array)
+        if end > room:
+            self._limbs.grow(room)  # all of these are kept
+            self._limbs.grow(end)
 
     def _run(
         self, rows: SignedRows, lanes: Sequence[Array], start: int
@@ -144,6 +155,21 @@ class Moments(SlotArrays):
             self.shown,
             start,
         )
+
+    def run_quietly(self, lanes: Sequence[Array], walk: Walk) -> None:
+        slots, rests = shared_groups.sum_quietly(
+            lanes[0], lanes[1], self._what, self.counters, self.sums, self.place, *walk
+        )
+        if slots.size:
+            self._grow_limbs(int(self._free[moments.FRESH]) + slots.size)
+            limbs = self._limbs.array
+            moments.add_rests(slots, rests, self.counters, self.place, limbs, self._free)
+
+    def watched(self) -> Watched | None:
+        if self._what not in (moments.SUM, moments.AVG):
+            return None
+        count, infinite = self.counters[:, moments.COUNT], self.counters[:, moments.NANS :]
+        return Watched(shared_groups.FLOATS, count, self.sums[:, 0], infinite, self.place)
 
     def current(self, slots: Array) -> pa.Array:
         return number_array(self.reported[slots], self.shown[slots], pa.float64())

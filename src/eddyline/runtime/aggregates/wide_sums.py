@@ -15,7 +15,14 @@ import pyarrow.types as pt
 
 from eddyline.kernels import wide_sums as kernels
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.runtime.aggregates.base import Reported, SlotArrays, Wanted, numbers, valid_lane
+from eddyline.runtime.aggregates.base import (
+    ByRow,
+    Reported,
+    SlotArrays,
+    Wanted,
+    numbers,
+    valid_lane,
+)
 from eddyline.runtime.stores.columns import Array, bitmap, raw_values
 from eddyline.runtime.stores.slot_arrays import SlotArray
 from eddyline.types import sql_type
@@ -36,7 +43,7 @@ class _Words(SlotArrays, ABC):
         """The new and the old words of the rows' slots."""
 
 
-class _OfValues(_Words):
+class _OfValues(_Words, ByRow):
     """Sums of values."""
 
     def __init__(self, argument: pa.DataType) -> None:

@@ -2,28 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.flow import Flow
-from eddyline.runtime.operators.base import Tick
-from eddyline.runtime.recipients import recipients_of
+from eddyline.runtime.eddy.members import Member
+from eddyline.runtime.eddy.policies import Policy
+from eddyline.runtime.failures import Failure, collecting, report
+from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
+from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.recipients import Recipients, recipients_of
 from eddyline.runtime.stores.columns import Array
 
 
 class FilterFlow(Flow):
-    """Emits the rows of its source that satisfy the predicates of some query."""
+    """Emits the rows of its source that satisfy the predicates of some query.
 
-    _mask: Array  # uint64[W], all queries
+    Queries for which the same rows qualify may be listed once (``list_once``): then the recipients
+    of a row include one of them only, whatever their windows.
+    """
+
+    _mask: Array  # uint64[W], all queries that are listed
+    _listed: Array  # int64 by bit, the query that is listed for it
+
+    def __init__(
+        self,
+        sources: Sequence[Operator],
+        windows: Sequence[FlowWindow | FlowRows],
+        new_policy: Callable[[], Policy],
+    ) -> None:
+        super().__init__(sources, windows, new_policy)
+        self._alike: dict[object, set[int]] = {}  # bits of queries of which one is listed
+
+    def list_once(self, owner: object, bit: int) -> Member:
+        """List a query only if it is the first one of this owner for which these rows qualify."""
+        member = self._members[bit]
+        self._alike.setdefault((owner, member.accepts), set()).add(bit)
+        self._changed = True
+        return member
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether rows live as long as each query's own window."""
+        return bool(self._stem_windows)
+
+    def dismiss(self, bit: int) -> None:
+        for key, bits in list(self._alike.items()):
+            bits.discard(bit)
+            if not bits:
+                del self._alike[key]
+        super().dismiss(bit)
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         self._refresh()
-        return self._filtered(batches[0], self._mask)
+        with collecting() as failures:
+            out = self._filtered(batches[0], self._mask)
+        for failure in failures:
+            report(self.of_all(failure))
+        return out
+
+    def counts(self, recipients: Recipients) -> Array:
+        listed = super().counts(recipients)
+        return listed[self._listed[: listed.size]] if self._alike else listed
+
+    def of_all(self, failure: Failure) -> Failure:
+        """Rows that failed for queries, also for those for which these are listed."""
+        if not self._alike or failure.bits is None or not failure.rows.size:
+            return failure
+        by_listed = np.argsort(self._listed, kind="stable")
+        first, last = (
+            np.searchsorted(self._listed[by_listed], failure.bits, side)
+            for side in ("left", "right")
+        )
+        counts = np.where(failure.bits < 0, 1, last - first)
+        places = np.repeat(np.arange(counts.size), counts)
+        nth = np.arange(places.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        bits = failure.bits[places]
+        known = bits >= 0
+        bits[known] = by_listed[(first[places] + nth)[known]]
+        return failure.of_queries(places, bits)
 
     def _refresh(self) -> None:
         if self._changed:
             self._fit_windows()
-            self._mask = self._members.lineage(self._members.bits)
+            members = set(self._members.bits)
+            self._listed = np.arange(self.width)
+            for bits in self._alike.values():
+                alike = sorted(bits & members)
+                if alike:
+                    self._listed[alike] = alike[0]
+                    members.difference_update(alike[1:])
+            self._mask = self._members.lineage(members)
 
     def _results(self, clock: int, bits: Sequence[int]) -> Batch:
         self._refresh()

@@ -22,6 +22,7 @@ from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.predicates.filter_bank import FilterBank
 from eddyline.runtime.predicates.grouped_filter import GroupedFilter
+from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.window_join.joined_work import JoinedWork
 
@@ -132,6 +133,10 @@ class Flow(Operator):
     def holds_rows(self) -> bool:
         """Whether there are rows that could be in the answer of a query added now."""
         return any(not isinstance(s, Scan) or len(s.stem) for s in self.inputs)
+
+    def counts(self, recipients: Recipients) -> Array:
+        """int64[width]: how many results each query has got, given those listed in a batch."""
+        return recipients.counts()
 
     # -- joins -------------------------------------------------------------------------------------
 

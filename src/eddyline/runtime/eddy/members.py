@@ -23,12 +23,14 @@ class Member:
         residual: those over all sources.
         windows: per source how long a row lives, in microseconds (FOREVER: for ever) or in rows.
         predicates: per source, makes the predicate of rows; None: all rows qualify.
+        accepts: equal for queries for which the same rows qualify.
     """
 
     filters: tuple[Sequence[Clause], ...]
     residual: Sequence[Clause]
     windows: tuple[int, ...]
     predicates: tuple[Callable[[], Predicate] | None, ...]
+    accepts: object = None
 
     @property
     def is_selective(self) -> bool:

@@ -16,6 +16,7 @@ DISTINCT has emitted: those are copied whenever it is rebuilt.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
@@ -25,6 +26,7 @@ import pyarrow as pa
 from eddyline.kernels.lineage import by_bit
 from eddyline.runtime.batch import Batch, Evaluator, merge
 from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.eddy.shared_groups import SharedGroups
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.graph import run
 from eddyline.runtime.operators.base import Operator, Tick
@@ -45,20 +47,21 @@ class PerQuery(Operator):
 
     Args:
         outputs: the columns that they need: of the flow's results, or how to compute them.
-        make: makes the operators, from the flow upwards; each has one input.
+        make: makes the operators, from the flow upwards; each has one input. The lowest is the one
+            that it is given, if any.
     """
 
     def __init__(
         self,
         flow: Flow,
         outputs: Sequence[int | Evaluator],
-        make: Callable[[], Sequence[Operator]],
+        make: Callable[[SharedGroups | None], Sequence[Operator]],
     ) -> None:
         super().__init__((flow,))
         self.flow = flow
         self._outputs = tuple(outputs)
         self._make = make
-        self._above = tuple(make())
+        self._above = tuple(make(None))
         self._numbers: dict[int, int] = {}  # by bit of the flow
         self._by_bit: Array | None = None  # the same, -1 for others; None: not computed
         self._end = 0  # numbers below this one were given out
@@ -77,12 +80,22 @@ class PerQuery(Operator):
         self._end = max(self._end, number + 1)
         self._numbers[bit] = number
         self._by_bit = None
+        if self._groups is not None:
+            self._groups.admit(bit, number)
         return number
 
     def dismiss(self, bit: int) -> None:
-        """Remove a query. Its groups leave as rows expire, or with ``renew``."""
+        """Remove a query. What operators keep for it leaves as rows expire, or with ``renew``."""
+        if self._groups is not None:
+            self._groups.dismiss(bit)
         del self._numbers[bit]
         self._by_bit = None
+
+    @property
+    def _groups(self) -> SharedGroups | None:
+        """The lowest operator, if it takes the rows of the flow as they are."""
+        lowest = self._above[0]
+        return lowest if isinstance(lowest, SharedGroups) else None
 
     @property
     def members(self) -> int:
@@ -102,12 +115,17 @@ class PerQuery(Operator):
     def renew(self, clock: int) -> None:
         """Rebuild the operators without the groups of dropped queries, and free their numbers."""
         lowest, there = self._above[0], list(self._numbers.values())
-        self._above = tuple(self._make())
-        if isinstance(lowest, Distinct):
+        self._above = tuple(self._make(self._groups))
+        if isinstance(lowest, SharedGroups):
+            self._pass_on(lowest.live(clock), Tick(clock))
+            self.settle(clock)
+            self.clock = clock
+        elif isinstance(lowest, Distinct):
             for rows in lowest.held(clock):
                 mine = np.isin(rows.column(0).to_numpy(), there)
                 self._through(rows.where(mine), Tick(clock))
-        self.bring_up(self.bits, clock)
+        if not isinstance(lowest, SharedGroups):
+            self.bring_up(self.bits, clock)
         self._free = sorted(set(range(self._end)) - set(there), reverse=True)
 
     def take_over(self, tree: Sequence[Operator], bit: int, clock: int) -> None:
@@ -121,14 +139,21 @@ class PerQuery(Operator):
 
     def bring_up(self, bits: Sequence[int], clock: int) -> None:
         """Process the results that the flow holds for some queries."""
-        for rows, _ in self._pieces(self.flow.answer(clock, bits), clock):
-            self._through(rows, Tick(clock))
+        if self._groups is not None:
+            with self._reporting():
+                rows = self._groups.bring_up(bits, clock)
+            self._pass_on(rows, Tick(clock))
+        else:
+            for rows, _ in self._pieces(self.flow.answer(clock, bits), clock):
+                self._through(rows, Tick(clock))
         self.settle(clock)
         self.clock = clock
 
     # -- rows --------------------------------------------------------------------------------------
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        if self._groups is not None:
+            return self._with_recipients(self._through(batches[0], tick))
         out, first = [], 0
         for rows, clock in self._pieces(batches[0], tick.clock):
             piece = self._through(rows, replace(tick, clock=clock))
@@ -146,13 +171,28 @@ class PerQuery(Operator):
         return self._with_recipients(rows.where(rows.exp > clock))
 
     def _through(self, rows: Batch, tick: Tick) -> Batch:
-        with collecting() as failures:
-            for operator in self._above:
+        return self._run(self._above, rows, tick)
+
+    def _pass_on(self, rows: Batch, tick: Tick) -> None:
+        """Let the operators above the lowest process rows."""
+        self._run(self._above[1:], rows, tick)
+
+    def _run(self, operators: Sequence[Operator], rows: Batch, tick: Tick) -> Batch:
+        with self._reporting():
+            for operator in operators:
                 rows = run(operator, [rows], tick)
-        for failure in failures:
-            numbers = np.asarray(failure.columns.column(0))[failure.rows]
-            report(failure.of_queries(np.arange(numbers.size), self._bits()[numbers]))
         return rows
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Report what fails for queries that are known by their numbers to those."""
+        with collecting() as failures:
+            yield
+        for failure in failures:
+            if failure.bits is None:
+                numbers = np.asarray(failure.columns.column(0))[failure.rows]
+                failure = failure.of_queries(np.arange(numbers.size), self._bits()[numbers])
+            report(failure)
 
     def _bits(self) -> Array:
         """int64[numbers], the bit of each query in the flow; -1: dropped."""

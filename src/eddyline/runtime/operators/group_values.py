@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from eddyline.kernels.aggregates import SignedRows, different, last_of_event
 from eddyline.runtime.aggregates import Aggregate, Count
+from eddyline.runtime.aggregates.base import ByRow
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Predicate
 from eddyline.runtime.failures import Failure, report, usable_rows
 from eddyline.runtime.state import State, array, nested
@@ -119,6 +120,20 @@ class GroupValues:
             self.members.grow(end)
             for column in self.columns:
                 column.aggregate.grow(end)
+
+    def move(self, cells: Array, to: Array) -> None:
+        """Move what is kept of some slots to others, which are as new."""
+        self.grow(int(to.max(initial=-1)) + 1)
+        self.members.move(cells, to)
+        for column in self.columns:
+            assert isinstance(column.aggregate, ByRow), "others refer to their slots"
+            column.aggregate.move(cells, to)
+
+    def forget(self, slots: Array) -> None:
+        """Let slots be as new ones: their rows never leave."""
+        self.members.forget(slots)
+        for column in self.columns:
+            column.aggregate.forget(slots)
 
     def usable(
         self, batch: Batch, keys: Sequence[Evaluator]

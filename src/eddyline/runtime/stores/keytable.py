@@ -3,8 +3,8 @@
 Look-up is by 64-bit hash; where equal hashes do not already mean equal values they are verified,
 and a row whose hash belongs to another value tries again with the next of its hashes.
 
-No call takes longer because the table is large: arrays by slot grow in place, the hash table bucket
-by bucket, and the keys of released slots are removed some at a time.
+No call takes longer because the table is large: arrays by slot grow in place, and the keys of
+released slots are removed some at a time.
 """
 
 from __future__ import annotations
@@ -15,20 +15,14 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels import chains
-from eddyline.kernels import slots as kernels
 from eddyline.kernels.hashing import mix_all
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.buckets import Buckets
 from eddyline.runtime.stores.columns import Array, TextColumn
 from eddyline.runtime.stores.keys import group_hashes, is_exact, same_values
 from eddyline.runtime.stores.rowstore import RowStore
-from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
+from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slot_table import SMALLEST, SlotTable
 from eddyline.types import Field
-
-_SMALLEST = 64
-#: This number of slots is put into another table at once: one without split buckets is faster.
-_SMALL = 1 << 13
 
 
 class KeyTexts(NamedTuple):
@@ -65,25 +59,23 @@ class KeyTable:
         self._has_null = False
         self._rows = RowStore(tuple(Field(str(i), t) for i, t in enumerate(types)), ["ts"])
         self._rows.add_lane("slot", -1)
-        self._numbers = FreeNumbers()
-        self._buckets = Buckets(2 * _SMALLEST)
-        self._nodes = SlotArray(np.int64, (2,))  # see ``kernels/slots.py``
+        self._slots = SlotTable()
         self._row = SlotArray(np.int64)  # slot -> position of its key
         self._pinned = SlotArray(np.bool_)  # another value was sent on from this hash
 
     @property
     def end(self) -> int:
         """All slots that there have been are below this number."""
-        return self._numbers.end
+        return self._slots.end
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._slots)
 
     def slots(self, columns: Sequence[pa.Array], rows: int) -> Array:
         """int64[n] slots of the key rows; unknown ones get a new slot."""
         if not self._types:
             if len(self) == 0:
-                self._numbers.take(1)
+                self._slots.take_one()
                 self._grow()
             return np.zeros(rows, np.int64)
         self._has_null = self._has_null or any(c.null_count for c in columns)
@@ -104,8 +96,9 @@ class KeyTable:
 
     def _claimed(self, columns: Sequence[pa.Array], hashes: Array) -> Array:
         """The slots of hashes; new ones are for the rows of ``columns``."""
-        found, claims = self._find(hashes)
+        found, claims = self._slots.find(hashes)
         if claims.size:
+            self._grow()
             self._store(found[claims], _taken(columns, claims))
         return found
 
@@ -129,61 +122,15 @@ class KeyTable:
         if slots.size == 0:
             return
         self._rows.lane("slot")[self._row.array[slots] - self._rows.base] = -1
-        numbers = self._numbers
-        numbers.make_room(slots.size)
-        numbers.count = kernels.release(
-            *self._buckets.table, self._nodes.array, numbers.stack, numbers.count, slots
-        )
-        if len(self._rows) > 2 * len(self) + _SMALLEST:
+        self._slots.release(slots)
+        if len(self._rows) > 2 * len(self) + SMALLEST:
             self._clean(2 * slots.size)
 
     def used(self) -> Array:
         """All slots in use."""
-        return np.flatnonzero(self._is_used())
-
-    def _is_used(self) -> Array:
-        """bool[end]"""
-        used: Array = self._nodes.array[: self.end, chains.LINK] != chains.NOT_INDEXED
-        return used
-
-    def _find(self, hashes: Array) -> tuple[Array, Array]:
-        """The slots of hashes, and which of these claimed a slot."""
-        numbers, nodes = self._numbers, self._nodes
-        room = self._buckets.room(len(self))
-        nodes.grow(self.end + max(min(room, hashes.size) - numbers.count, 0))
-        found, claims, numbers.count, numbers.end = kernels.find_or_claim(
-            *self._buckets.table,
-            nodes.array,
-            numbers.stack,
-            numbers.count,
-            numbers.end,
-            room,
-            hashes,
-        )
-        if claims.size:
-            self._grow()
-            self._follow(claims.size)
-        if found.size == hashes.size:
-            return found, claims
-        self._rebuild(2 * len(self))
-        more, its_claims = self._find(hashes[found.size :])
-        return np.concatenate((found, more)), np.concatenate((claims, its_claims + found.size))
-
-    def _follow(self, new: int) -> None:
-        """Let there be more buckets after ``new`` claims."""
-        used = len(self)
-        if used > _SMALL:
-            self._buckets.split(2 * used, 2 * new, self._nodes.array, 0, 0)
-        elif 8 * used > self._buckets.count:
-            self._rebuild(4 * used)
-
-    def _rebuild(self, rows: int) -> None:
-        """Rebuild the chains with buckets for this number of rows."""
-        self._buckets.renew_for(rows)
-        chains.reinsert_all(*self._buckets.table, self._nodes.array, 0, 0, self.end)
+        return np.flatnonzero(self._slots.is_used())
 
     def _grow(self) -> None:
-        self._nodes.grow(self.end)
         self._row.grow(self.end)
         self._pinned.grow(self.end)
 
@@ -204,23 +151,17 @@ class KeyTable:
         """Saved as plain arrays."""
         return {
             "rows": self._rows.state(),
-            "numbers": self._numbers.state(),
-            "hashes": self._nodes.array[: self.end, chains.KEY],
+            "slots": self._slots.state(),
             "pinned": self._pinned.held(),
-            "used": self._is_used(),
             "has_null": np.array([self._has_null]),
         }
 
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""
-        used = array(state, "used")
         self._rows.restore(nested(state, "rows"))
-        self._numbers.restore(nested(state, "numbers"))
+        self._slots.restore(nested(state, "slots"))
         self._has_null = bool(array(state, "has_null")[0])
         self._pinned.restore(array(state, "pinned"))
-        links = np.where(used, chains.NOTHING, chains.NOT_INDEXED)
-        self._nodes.restore(np.stack((array(state, "hashes"), links), axis=1))
-        self._rebuild(4 * len(self) if len(self) <= _SMALL else len(self))
         slots = self._rows.held("slot")
         rows = np.flatnonzero(slots >= 0)  # the others were released
         self._row.restore(np.zeros(self.end, np.int64))

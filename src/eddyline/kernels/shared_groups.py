@@ -1,0 +1,495 @@
+"""Aggregates of the windows over row lists (``row_lists.py``): which groups may have to be emitted.
+
+A condition of HAVING that compares a sum, mean or count with a constant is ``slope * sum + weight *
+count + offset > 0``. A cell is *quiet* in a call if that is untrue at all its instants, whatever
+the order of what comes and what expires: its state after the call is all that matters, so rows that
+come are added up once for all windows of a list. The rows of other cells are processed one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eddyline.kernels.moments import (
+    COUNT,
+    HUGE,
+    MINUS_INF,
+    NANS,
+    NO_PLACE,
+    PLUS_INF,
+    STDDEV,
+    TINY,
+    add_to_squares,
+    add_to_sum,
+    two_product,
+)
+from eddyline.kernels.options import inlined, kernel
+from eddyline.kernels.row_lists import (
+    BLOCK,
+    CAPACITY,
+    LENGTH,
+    PLACE,
+    REGION,
+)
+
+#: What a condition is about: nothing (no cell is quiet), a count, a sum of integers or of floats.
+NOTHING, COUNTED, INTEGERS, FLOATS = 0, 1, 2, 3
+#: Relative error of sums that are added up in doubles, and the most rows for which it holds.
+_ERROR, _MOST_ROWS = 1e-11, 30_000
+_NEVER = -np.inf
+
+
+@inlined
+def _next(block: Any, at: Any, next_block: Any) -> Any:
+    """The place of the next entry."""
+    if at == BLOCK:
+        return next_block[block], 0
+    return block, at
+
+
+@kernel
+def watch(
+    kind: int,
+    slope: float,
+    weight: float,
+    offset: float,
+    valid: np.ndarray,
+    value: np.ndarray,
+    count: np.ndarray,
+    total: np.ndarray,
+    special: np.ndarray,
+    place: np.ndarray,
+    members: np.ndarray,
+    windows: np.ndarray,
+    of_list: np.ndarray,
+    list_starts: np.ndarray,
+    lists: np.ndarray,
+    entries: np.ndarray,
+    next_block: np.ndarray,
+    grown: np.ndarray,
+    spans: np.ndarray,
+    loud: np.ndarray,
+) -> np.ndarray:
+    """Mark the cells that are not quiet, and count the rows of all.
+
+    Args:
+        kind: of the condition, with ``slope``, ``weight`` and ``offset``.
+        valid, value: by row number, what is aggregated.
+        count, total: by cell, the number of values and their sum, rounded; only if ``kind`` needs
+            them. special: by cell, several numbers; a cell where one is not 0 is not quiet, nor is
+            one with a ``place``.
+        members: int64 by cell, the number of rows, changed in place.
+        of_list, list_starts: the windows of list l are ``of_list[list_starts[l]:list_starts[l +
+            1]]``. grown: as of ``append``. spans: as of ``advance``.
+        loud: int8 by cell, becomes 1 where a cell is not quiet.
+
+    Returns:
+        bool by window, whether one of its cells is not quiet.
+    """
+    any_loud = np.zeros(windows.shape[0], np.bool_)
+    spots = 1
+    for number in range(lists.shape[0]):
+        spots = max(spots, lists[number, CAPACITY])
+    touched = np.empty(spots, np.int64)  # spots that rows enter
+    come = np.zeros(spots, np.int64)  # how many
+    highest = np.full(spots, _NEVER)  # the largest sum of their first terms
+    size = np.zeros(spots)  # of the magnitudes
+    running = np.zeros(spots)
+    seen = np.zeros(spots, np.int64)
+    level = np.zeros(spots)  # of the condition, without rows that come
+    margin = np.zeros(spots)
+    values = np.zeros(spots, np.int64)
+    turn = 0
+    counts_none = kind == COUNTED
+    for number in range(lists.shape[0]):
+        coming = grown[number, 2]
+        touching = 0
+        block, at = grown[number, 0], grown[number, 1]
+        for _ in range(coming):
+            block, at = _next(block, at, next_block)
+            e = block * BLOCK + at
+            at += 1
+            row, spot = entries[e, 0], entries[e, 1]
+            if come[spot] == 0:
+                touched[touching] = spot
+                touching += 1
+                running[spot] = 0.0
+                size[spot] = 0.0
+                highest[spot] = _NEVER
+            come[spot] += 1
+            if kind != NOTHING:
+                if valid[row]:
+                    x = slope * value[row] if kind != COUNTED else 0.0
+                    if not abs(x) < HUGE:
+                        x = np.inf
+                    running[spot] += x + weight
+                    size[spot] += abs(x) + abs(weight)
+                if not running[spot] <= highest[spot]:
+                    highest[spot] = running[spot]
+        for i in range(list_starts[number], list_starts[number + 1]):
+            w = of_list[i]
+            passing = spans[w, 2]
+            if coming == 0 and passing == 0:
+                continue
+            cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
+            found = False
+            for t in range(touching):
+                spot = touched[t]
+                cell = cells + spot
+                members[cell] += come[spot]
+                is_quiet = kind != NOTHING and place[cell] == NO_PLACE and come[spot] < _MOST_ROWS
+                if is_quiet:
+                    n = count[cell]
+                    base = slope * total[cell] if kind != COUNTED else 0.0
+                    base_size = abs(base) + abs(weight) * n + abs(offset)
+                    base += weight * n + offset
+                    for k in range(special.shape[1]):
+                        is_quiet &= special[cell, k] == 0
+                    m = _ERROR * (base_size + size[spot])
+                    is_quiet &= base + highest[spot] < -m
+                    if n > 0 or counts_none:
+                        is_quiet &= base < -m
+                if not is_quiet:
+                    loud[cell] = 1
+                    found = True
+            turn += 1
+            block, at, left = spans[w, 0], spans[w, 1], passing
+            while left:
+                block, at = _next(block, at, next_block)
+                run = min(left, BLOCK - at)
+                for e in range(block * BLOCK + at, block * BLOCK + at + run):
+                    spot = entries[e, 1]
+                    cell = cells + spot
+                    members[cell] -= 1
+                    if loud[cell]:
+                        continue
+                    if kind == NOTHING or passing >= _MOST_ROWS:
+                        loud[cell] = 1
+                        found = True
+                        continue
+                    is_quiet = True
+                    if seen[spot] != turn:
+                        seen[spot] = turn
+                        n = count[cell]
+                        base = slope * total[cell] if kind != COUNTED else 0.0
+                        margin[spot] = abs(base) + abs(weight) * n + abs(offset)
+                        base += weight * n + offset
+                        level[spot] = base
+                        values[spot] = n
+                        is_quiet = place[cell] == NO_PLACE
+                        for k in range(special.shape[1]):
+                            is_quiet &= special[cell, k] == 0
+                        if come[spot]:
+                            margin[spot] += size[spot]
+                        if n > 0 or counts_none:
+                            is_quiet &= base < -_ERROR * margin[spot]
+                    row = entries[e, 0]
+                    if valid[row]:
+                        x = slope * value[row] if kind != COUNTED else 0.0
+                        level[spot] -= x + weight
+                        margin[spot] += abs(x) + abs(weight)
+                        values[spot] -= 1
+                    m = -_ERROR * margin[spot]
+                    if values[spot] > 0 or counts_none:
+                        is_quiet &= level[spot] < m
+                    if come[spot]:
+                        is_quiet &= level[spot] + highest[spot] < m
+                    if not is_quiet:
+                        loud[cell] = 1
+                        found = True
+                left -= run
+                at += run
+            any_loud[w] = found
+        for t in range(touching):
+            come[touched[t]] = 0
+    return any_loud
+
+
+@kernel
+def collect(
+    any_loud: np.ndarray,
+    members: np.ndarray,
+    row_ts: np.ndarray,
+    row_seq: np.ndarray,
+    expiry: int,
+    windows: np.ndarray,
+    of_list: np.ndarray,
+    list_starts: np.ndarray,
+    lists: np.ndarray,
+    entries: np.ndarray,
+    next_block: np.ndarray,
+    grown: np.ndarray,
+    spans: np.ndarray,
+    loud: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The rows that enter and leave cells that are not quiet, by window and then in time.
+
+    ``watch`` counted them in ``members``: that is undone. ``expiry``: the seq of an expiry.
+
+    Returns:
+        ts, seq, cell, sign and row number of each.
+    """
+    most = 0
+    for number in range(lists.shape[0]):
+        for i in range(list_starts[number], list_starts[number + 1]):
+            if any_loud[of_list[i]]:
+                most += grown[number, 2] + spans[of_list[i], 2]
+    ts = np.empty(most, np.int64)
+    seq = np.empty(most, np.int64)
+    cell = np.empty(most, np.int64)
+    sign = np.empty(most, np.int8)
+    row = np.empty(most, np.int64)
+    m = 0
+    for number in range(lists.shape[0]):
+        for i in range(list_starts[number], list_starts[number + 1]):
+            w = of_list[i]
+            if not any_loud[w]:
+                continue
+            length = windows[w, LENGTH]
+            cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
+            block, at, coming = grown[number, 0], grown[number, 1], grown[number, 2]
+            out_block, out_at, passing = spans[w, 0], spans[w, 1], spans[w, 2]
+            e, out = 0, 0
+            while coming or passing:
+                entering = False
+                if coming:
+                    block, at = _next(block, at, next_block)
+                    entering = True
+                    e = block * BLOCK + at
+                if passing:
+                    out_block, out_at = _next(out_block, out_at, next_block)
+                    out = out_block * BLOCK + out_at
+                    if not entering or row_ts[entries[out, 0]] + length <= row_ts[entries[e, 0]]:
+                        entering = False
+                        e = out
+                if entering:
+                    at += 1
+                    coming -= 1
+                else:
+                    out_at += 1
+                    passing -= 1
+                c = cells + entries[e, 1]
+                if loud[c]:
+                    r = entries[e, 0]
+                    row[m] = r
+                    cell[m] = c
+                    sign[m] = 1 if entering else -1
+                    ts[m] = row_ts[r] if entering else row_ts[r] + length
+                    seq[m] = row_seq[r] if entering else expiry
+                    members[c] -= sign[m]
+                    m += 1
+    return ts[:m], seq[:m], cell[:m], sign[:m], row[:m]
+
+
+@kernel
+def count_quietly(
+    valid: np.ndarray,
+    count: np.ndarray,
+    windows: np.ndarray,
+    of_list: np.ndarray,
+    list_starts: np.ndarray,
+    lists: np.ndarray,
+    entries: np.ndarray,
+    next_block: np.ndarray,
+    grown: np.ndarray,
+    spans: np.ndarray,
+    loud: np.ndarray,
+) -> None:
+    """Let rows enter and leave quiet cells: COUNT(x)."""
+    for number in range(lists.shape[0]):
+        for i in range(list_starts[number], list_starts[number + 1]):
+            w = of_list[i]
+            cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
+            for sign in (1, -1):
+                span = grown[number] if sign > 0 else spans[w]
+                block, at, left = span[0], span[1], span[2]
+                while left:
+                    block, at = _next(block, at, next_block)
+                    run = min(left, BLOCK - at)
+                    for e in range(block * BLOCK + at, block * BLOCK + at + run):
+                        cell = cells + entries[e, 1]
+                        if valid[entries[e, 0]] and not loud[cell]:
+                            count[cell] += sign
+                    left -= run
+                    at += run
+
+
+@kernel
+def steps_quietly(
+    windows: np.ndarray,
+    of_list: np.ndarray,
+    list_starts: np.ndarray,
+    lists: np.ndarray,
+    entries: np.ndarray,
+    next_block: np.ndarray,
+    grown: np.ndarray,
+    spans: np.ndarray,
+    loud: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows that enter and leave quiet cells, by window: cells, signs and row numbers."""
+    most = 0
+    for number in range(lists.shape[0]):
+        for i in range(list_starts[number], list_starts[number + 1]):
+            most += grown[number, 2] + spans[of_list[i], 2]
+    out_cell = np.empty(most, np.int64)
+    out_sign = np.empty(most, np.int8)
+    out_row = np.empty(most, np.int64)
+    m = 0
+    for number in range(lists.shape[0]):
+        for i in range(list_starts[number], list_starts[number + 1]):
+            w = of_list[i]
+            cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
+            for sign in (1, -1):
+                span = grown[number] if sign > 0 else spans[w]
+                block, at, left = span[0], span[1], span[2]
+                while left:
+                    block, at = _next(block, at, next_block)
+                    run = min(left, BLOCK - at)
+                    for e in range(block * BLOCK + at, block * BLOCK + at + run):
+                        cell = cells + entries[e, 1]
+                        if not loud[cell]:
+                            out_cell[m] = cell
+                            out_sign[m] = sign
+                            out_row[m] = entries[e, 0]
+                            m += 1
+                    left -= run
+                    at += run
+    return out_cell[:m], out_sign[:m], out_row[:m]
+
+
+@kernel
+def sum_quietly(
+    valid: np.ndarray,
+    value: np.ndarray,
+    what: int,
+    counters: np.ndarray,
+    sums: np.ndarray,
+    place: np.ndarray,
+    windows: np.ndarray,
+    of_list: np.ndarray,
+    list_starts: np.ndarray,
+    lists: np.ndarray,
+    entries: np.ndarray,
+    next_block: np.ndarray,
+    grown: np.ndarray,
+    spans: np.ndarray,
+    loud: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Let rows enter and leave quiet cells: aggregates of floats, as of ``run_moments``.
+
+    Returns:
+        int64[k] cells and float64[k, 5], what their doubles cannot hold: of the sum, of the halves
+        of squares, and whole values, with their sign; for ``moments.add_rests``.
+    """
+    spots = 1
+    for number in range(lists.shape[0]):
+        spots = max(spots, lists[number, CAPACITY])
+    touched = np.empty(spots, np.int64)
+    come = np.zeros(spots, np.int64)
+    sum_of = np.zeros((spots, 2))  # of the rows that come, exactly
+    is_exact = np.ones(spots, np.bool_)
+    rest_cell = np.empty(64, np.int64)
+    rests = np.zeros((64, 5))
+    m = 0
+    squares = what >= STDDEV
+    for number in range(lists.shape[0]):
+        touching = 0
+        block, at, left = grown[number, 0], grown[number, 1], grown[number, 2]
+        while left:
+            block, at = _next(block, at, next_block)
+            run = min(left, BLOCK - at)
+            for e in range(block * BLOCK + at, block * BLOCK + at + run):
+                row, spot = entries[e, 0], entries[e, 1]
+                if not valid[row]:
+                    continue
+                if come[spot] == 0:
+                    touched[touching] = spot
+                    touching += 1
+                    sum_of[spot, 0] = 0.0
+                    sum_of[spot, 1] = 0.0
+                    is_exact[spot] = not squares
+                come[spot] += 1
+                v = value[row]
+                if not abs(v) < HUGE:
+                    is_exact[spot] = False
+                if is_exact[spot] and add_to_sum(sum_of, spot, v) != 0.0:
+                    is_exact[spot] = False
+            left -= run
+            at += run
+        any_inexact = False
+        for t in range(touching):
+            any_inexact |= not is_exact[touched[t]]
+        for i in range(list_starts[number], list_starts[number + 1]):
+            w = of_list[i]
+            cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
+            for t in range(touching):
+                spot = touched[t]
+                cell = cells + spot
+                if loud[cell] or not is_exact[spot]:
+                    continue
+                counters[cell, COUNT] += come[spot]
+                for half in range(2):
+                    rest = add_to_sum(sums, cell, sum_of[spot, half])
+                    if rest != 0.0:
+                        if m == rest_cell.size:
+                            rest_cell = np.concatenate((rest_cell, np.empty_like(rest_cell)))
+                            rests = np.concatenate((rests, np.zeros_like(rests)))
+                        rest_cell[m] = cell
+                        rests[m, 0] = rest
+                        m += 1
+            for sign in (1, -1):
+                span = grown[number] if sign > 0 else spans[w]
+                block, at, left = span[0], span[1], span[2]
+                if sign > 0 and not any_inexact:
+                    left = 0
+                while left:
+                    block, at = _next(block, at, next_block)
+                    run = min(left, BLOCK - at)
+                    for e in range(block * BLOCK + at, block * BLOCK + at + run):
+                        row, spot = entries[e, 0], entries[e, 1]
+                        cell = cells + spot
+                        if loud[cell] or not valid[row] or (sign > 0 and is_exact[spot]):
+                            continue
+                        v = value[row]
+                        counters[cell, COUNT] += sign
+                        rest, high, low, whole = 0.0, 0.0, 0.0, 0.0
+                        size = abs(v)
+                        if np.isnan(v):
+                            counters[cell, NANS] += sign
+                        elif np.isinf(v):
+                            counters[cell, PLUS_INF if v > 0 else MINUS_INF] += sign
+                        elif size < HUGE and (size > TINY or not squares):
+                            rest = add_to_sum(sums, cell, sign * v)
+                            if squares:
+                                p, e_low = two_product(v, v)
+                                high = add_to_squares(sums, cell, sign * p)
+                                low = add_to_squares(sums, cell, sign * e_low)
+                        else:
+                            whole = v
+                        is_empty = counters[cell, COUNT] == 0
+                        if is_empty:
+                            sums[cell, :] = 0.0
+                        if (
+                            rest != 0.0
+                            or high != 0.0
+                            or low != 0.0
+                            or whole != 0.0
+                            or (is_empty and place[cell] != NO_PLACE)
+                        ):
+                            if m == rest_cell.size:
+                                rest_cell = np.concatenate((rest_cell, np.empty_like(rest_cell)))
+                                rests = np.concatenate((rests, np.zeros_like(rests)))
+                            rest_cell[m] = cell
+                            rests[m, 0] = rest
+                            rests[m, 1] = high
+                            rests[m, 2] = low
+                            rests[m, 3] = whole
+                            rests[m, 4] = sign
+                            m += 1
+                    left -= run
+                    at += run
+        for t in range(touching):
+            come[touched[t]] = 0
+    return rest_cell[:m].copy(), rests[:m].copy()

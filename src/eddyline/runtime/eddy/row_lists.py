@@ -1,0 +1,417 @@
+"""Rows of a stream that queries with filters and windows of their own hold.
+
+Queries whose filters are the same read one *list* of rows, each through a window of its own length;
+a row is kept once, with its number in the lists. Windows have *cells*, one per group of rows.
+Arrays and kernels: ``kernels/row_lists.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from eddyline.kernels import row_lists as kernels
+from eddyline.kernels.row_lists import (
+    BLOCK,
+    CAPACITY,
+    DUE,
+    END,
+    FILL,
+    FIRST,
+    HEAD,
+    LAST,
+    LENGTH,
+    LIST,
+    NONE,
+    OFFSET,
+    PLACE,
+    REGION,
+    USED,
+)
+from eddyline.runtime.aggregates.base import Walk
+from eddyline.runtime.recipients import Recipients
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
+from eddyline.runtime.stores.slot_table import SlotTable
+from eddyline.types import FOREVER
+
+_LEAST_SPOTS: Final = 2
+_ABSENT: Final = (NONE, 0, 0, 0, 0, FOREVER)
+
+
+@dataclass(frozen=True, slots=True)
+class NewRows:
+    """Rows of which each enters some list.
+
+    Attributes:
+        ts, seq, group: int64[n]. lanes: what else is kept of them.
+        recipients: who gets them. list_of: int64, by recipient the list, or NONE.
+    """
+
+    ts: Array
+    seq: Array
+    group: Array
+    lanes: Sequence[Array]
+    recipients: Recipients
+    list_of: Array
+
+
+class RowLists:
+    """Lists of rows in the order of time, and windows over them.
+
+    Args:
+        dtypes: of the lanes of rows.
+        move: moves what is kept of cells (int64[k]) to others.
+
+    Attributes:
+        ts, seq, group, lanes: by row number. of_group: by group, the number of rows.
+        windows, lists: a row for each, columns as named in ``kernels/row_lists.py``.
+        cells: all cells are below this number.
+    """
+
+    def __init__(self, dtypes: Sequence[Any], move: Callable[[Array, Array], None]) -> None:
+        self._move = move
+        self._rows = FreeNumbers()
+        self.ts, self.seq, self.group = (SlotArray(np.int64) for _ in range(3))
+        self.lanes = [SlotArray(d) for d in dtypes]
+        self._uses = SlotArray(np.int32)  # by row: how many lists have it
+        self.of_group = SlotArray(np.int64)
+        self._blocks = FreeNumbers()
+        self._next = SlotArray(np.int64)  # by block
+        self._entries = SlotArray(np.int32, (2,))
+        self._pairs = SlotTable()  # (list, group)
+        self._spot_of = SlotArray(np.int64)  # by pair
+        self._numbers = FreeNumbers()  # of lists
+        self.lists = SlotArray(np.int64, (kernels.LIST_COLUMNS,))
+        self.windows = SlotArray(np.int64, (kernels.WINDOW_COLUMNS,), fill=_ABSENT)
+        self._of: dict[int, list[int]] = {}  # by list, the window in each place of its region
+        self.cells = 0
+        self._regions: dict[int, list[int]] = {}  # free ones, by size
+        self._spot_node = SlotArray(np.int64)  # by region + spot
+        self._spot_group = SlotArray(np.int64)
+        self._window_of = SlotArray(np.int64)  # by cell
+        self._order: tuple[Array, Array, Array] | None = None  # None: not computed
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self._rows)
+
+    # -- lists and windows -------------------------------------------------------------------------
+
+    def add_list(self) -> int:
+        """A list without rows; returns its number."""
+        number = int(self._numbers.take(1)[0])
+        self.lists.grow(number + 1)
+        [block] = self._take_blocks(1).tolist()
+        self._next.array[block] = NONE
+        region = self._take_region(_LEAST_SPOTS)
+        self.lists.array[number] = (block, block, 0, region, _LEAST_SPOTS, 0, NONE, 0)
+        self._of[number] = [NONE]
+        return number
+
+    def add_window(self, window: int, number: int, length_us: int) -> None:
+        """Add a window over a list, of which it holds the rows that come."""
+        if NONE not in self._of[number]:
+            self._resize(number, 2 * len(self._of[number]), self._spots(number))
+        place = self._of[number].index(NONE)
+        self._of[number][place] = window
+        self.windows.grow(window + 1)
+        mine = self.lists.array[number]
+        self.windows.array[window] = (number, length_us, place, mine[LAST], mine[FILL], FOREVER)
+        self._window_of.array[self._cells(window)] = window
+        self._order = None
+
+    def remove_window(self, window: int, members: Array) -> Array:
+        """Remove a window whose cells have no rows, and the list if no other one reads it.
+
+        Args:
+            members: by cell, the number of rows.
+
+        Returns:
+            int64, the groups of rows that no list has any more; they may have other rows, and some
+            are repeated.
+        """
+        mine = self.windows.array[window]
+        number = int(mine[LIST])
+        theirs = self.lists.array[number]
+        siblings = self._of[number]
+        siblings[int(mine[PLACE])] = NONE
+        others = [w for w in siblings if w != NONE]
+        spans = np.zeros((self.windows.end, kernels.SPAN_COLUMNS), np.int64)
+        if others:  # rows stay as long as another window holds them
+            longest = self.longest(others)
+            to = self.windows.array[longest, [HEAD, OFFSET]]
+        else:
+            longest, to = window, theirs[[LAST, FILL]]
+        begin = mine[[HEAD, OFFSET]].copy()
+        spans[longest, :2] = begin
+        if mine[LENGTH] >= self.windows.array[longest, LENGTH]:  # it held all of them
+            spans[longest, 2] = kernels.distance(*begin, *to, self._next.array)
+        mine[[HEAD, OFFSET]] = theirs[[LAST, FILL]]
+        groups = self._leave(np.array([longest]), spans, members)
+        mine[:] = _ABSENT
+        self._order = None
+        if not others:
+            del self._of[number]
+            self._blocks.release(theirs[[LAST]])
+            self._free_region(int(theirs[REGION]), self._spots(number) * len(siblings))
+            self._numbers.release(np.array([number]))
+        return groups
+
+    def empty(self, number: int, longest: int, members: Array) -> Array:
+        """Remove the rows of a list. Its groups keep the cells that have rows: ``enter`` follows.
+
+        Args:
+            longest: the window that holds them all. members: as of ``remove_window``.
+
+        Returns:
+            Groups, likewise.
+        """
+        theirs, mine = self.lists.array[number], self.windows.array[longest]
+        begin, end = mine[[HEAD, OFFSET]].tolist(), theirs[[LAST, FILL]].tolist()
+        spans = np.zeros((self.windows.end, kernels.SPAN_COLUMNS), np.int64)
+        spans[longest] = (*begin, kernels.distance(*begin, *end, self._next.array))
+        for window in self.windows_of(number):
+            self.windows.array[window, [HEAD, OFFSET, DUE]] = (*end, FOREVER)
+        return self._leave(np.array([longest]), spans, members)
+
+    def follow(self, window: int, other: int, clock: int) -> None:
+        """Let a window of a list hold rows that a longer one does, as far as they are alive."""
+        mine, theirs = self.windows.array[window], self.windows.array[other]
+        mine[[HEAD, OFFSET]], mine[DUE] = theirs[[HEAD, OFFSET]], -FOREVER
+        self.advance(clock, np.array([window]), None)
+
+    def windows_of(self, number: int) -> list[int]:
+        """The windows over a list."""
+        return [w for w in self._of[number] if w != NONE]
+
+    def list_of(self, window: int) -> int:
+        """The list of a window."""
+        return int(self.windows.array[window, LIST])
+
+    def has_list(self, number: int) -> bool:
+        """Whether there is a list with this number."""
+        return number in self._of
+
+    def longest(self, windows: Sequence[int]) -> int:
+        """The first one of the longest windows."""
+        return max(windows, key=lambda w: int(self.windows.array[w, LENGTH]))
+
+    # -- rows --------------------------------------------------------------------------------------
+
+    def enter(self, new: NewRows) -> Array:
+        """Append rows to lists.
+
+        Returns:
+            int64[lists, 3]: where the new entries of each begin, and how many they are.
+        """
+        rows, starts = new.recipients.rows, new.recipients.starts
+        hashes = kernels.pair_hashes(rows, starts, new.list_of, new.group)
+        pairs, claims = self._pairs.find(hashes)
+        if claims.size:
+            self._claim(new, pairs, claims)
+        numbers = self._rows.take(new.ts.size)
+        end = self._rows.end
+        kept = [self.ts, self.seq, self.group, *self.lanes]
+        for lane, values in zip(kept, [new.ts, new.seq, new.group, *new.lanes], strict=True):
+            lane.grow(end)
+            lane.array[numbers] = values
+        self._uses.grow(end)
+        blocks = self._take_blocks(pairs.size // BLOCK + self.lists.end)
+        taken, grown = kernels.append(
+            rows,
+            starts,
+            new.list_of,
+            numbers,
+            pairs,
+            self._spot_of.array,
+            self.lists.held(),
+            self._entries.array,
+            self._next.array,
+            blocks,
+            self._uses.array,
+        )
+        self._blocks.release(blocks[taken:][::-1])
+        self.of_group.grow(int(new.group.max(initial=-1)) + 1)
+        np.add.at(self.of_group.array, new.group, 1)
+        return grown
+
+    def advance(self, clock: int, chosen: Array, grown: Array | None) -> Array:
+        """Move windows (int64[k]) behind what expires by ``clock``.
+
+        Args:
+            grown: as of ``enter``; None: nothing entered.
+
+        Returns:
+            int64[windows, 3]: where each was, and how many entries it has passed.
+        """
+        spans = np.zeros((self.windows.end, kernels.SPAN_COLUMNS), np.int64)
+        has_grown = np.zeros(self.lists.end, np.int64) if grown is None else grown[:, 2]
+        kernels.advance(
+            clock,
+            chosen,
+            self.windows.array,
+            self.lists.array,
+            has_grown,
+            self._entries.array,
+            self._next.array,
+            self.ts.array,
+            spans,
+        )
+        return spans
+
+    def leave(self, spans: Array, members: Array) -> Array:
+        """Remove rows that no window holds any more, after ``advance``.
+
+        Returns:
+            As ``remove_window``.
+        """
+        return self._leave(self._windows_by_list()[2], spans, members)
+
+    def walk(self, grown: Array, spans: Array, loud: Array) -> Walk:
+        """What enters and leaves windows, for kernels."""
+        of_list, starts, _ = self._windows_by_list()
+        return Walk(
+            self.windows.array,
+            of_list,
+            starts,
+            self.lists.held(),
+            self._entries.array,
+            self._next.array,
+            grown,
+            spans,
+            loud,
+        )
+
+    def held(self, windows: Array) -> tuple[Array, Array]:
+        """The rows that windows hold, by window and in time: their cells, and row numbers."""
+        return kernels.held(
+            windows, self.windows.array, self.lists.array, self._entries.array, self._next.array
+        )
+
+    @property
+    def present(self) -> Array:
+        """int64, all windows."""
+        return self._windows_by_list()[0]
+
+    def _windows_by_list(self) -> tuple[Array, Array, Array]:
+        """The windows of list l, ``[starts[l], starts[l + 1])`` of the first; and the longest of
+        each list.
+        """
+        if self._order is None:
+            found = [self.windows_of(n) for n in range(self.lists.end) if n in self._of]
+            counts = np.zeros(self.lists.end + 1, np.int64)
+            for number in self._of:
+                counts[number + 1] = len(self.windows_of(number))
+            flat = np.array([w for ws in found for w in ws], np.int64)
+            longest = np.array([self.longest(ws) for ws in found if ws], np.int64)
+            self._order = flat, np.cumsum(counts), longest
+        return self._order
+
+    def _leave(self, longest: Array, spans: Array, members: Array) -> Array:
+        rows, pairs, blocks = kernels.leave(
+            longest,
+            spans,
+            self.windows.array,
+            self.lists.array,
+            self._entries.array,
+            self._next.array,
+            members,
+            self._uses.array,
+            self._spot_node.array,
+            self._spot_group.array,
+        )
+        self._pairs.release(pairs)
+        self._blocks.release(blocks)
+        self._rows.release(rows)
+        groups: Array = self.group.array[rows]
+        np.subtract.at(self.of_group.array, groups, 1)
+        return groups
+
+    # -- cells -------------------------------------------------------------------------------------
+
+    def cells_of(self, windows: Array) -> Array:
+        """int64, all cells of windows whose group may have rows."""
+        mine = self.windows.array[windows]
+        theirs = self.lists.array[mine[:, LIST]]
+        counts = theirs[:, END]
+        first = theirs[:, REGION] + mine[:, PLACE] * theirs[:, CAPACITY]
+        before = np.cumsum(counts) - counts
+        cells: Array = np.repeat(first - before, counts) + np.arange(counts.sum())
+        return cells
+
+    def named(self, cells: Array) -> tuple[Array, Array]:
+        """int64[n] windows and groups of cells."""
+        window = self._window_of.array[cells]
+        mine = self.windows.array[window]
+        theirs = self.lists.array[mine[:, LIST]]
+        spots = cells - mine[:, PLACE] * theirs[:, CAPACITY]
+        return window, self._spot_group.array[spots]
+
+    def _claim(self, new: NewRows, pairs: Array, claims: Array) -> None:
+        """Give new pairs of a list and a group a spot in the list."""
+        starts, lists = new.recipients.starts, self.lists.end
+        owner, counts = kernels.claims_by_list(claims, starts, new.list_of, lists)
+        used = self.lists.array[:lists, USED] + counts
+        for number in np.flatnonzero(used > self.lists.array[:lists, CAPACITY]).tolist():
+            spots = 1 << (int(used[number]) - 1).bit_length()
+            self._resize(number, len(self._of[number]), spots)
+        self._spot_of.grow(self._pairs.end)
+        rows = kernels.pair_rows(new.recipients.rows, starts, new.list_of, claims)
+        kernels.claim_spots(
+            owner,
+            pairs[claims],
+            new.group[rows],
+            self.lists.array,
+            self._spot_of.array,
+            self._spot_node.array,
+            self._spot_group.array,
+        )
+
+    def _spots(self, number: int) -> int:
+        return int(self.lists.array[number, CAPACITY])
+
+    def _cells(self, window: int) -> slice:
+        """All cells of a window."""
+        number, _, place, *_ = self.windows.array[window].tolist()
+        capacity = self._spots(number)
+        first = int(self.lists.array[number, REGION]) + place * capacity
+        return slice(first, first + capacity)
+
+    def _resize(self, number: int, windows: int, spots: int) -> None:
+        """Move a list's cells to a region with room for so many windows and spots."""
+        mine = self.lists.array[number]
+        before, end = self._spots(number), int(mine[END])
+        old, size = int(mine[REGION]), before * len(self._of[number])
+        region = self._take_region(windows * spots)
+        mine[REGION], mine[CAPACITY] = region, spots
+        for place, window in enumerate(self._of[number]):
+            if window != NONE:
+                used = np.arange(end)
+                self._move(old + place * before + used, region + place * spots + used)
+                self._window_of.array[region + place * spots :][:spots] = window
+        for spot in (self._spot_node, self._spot_group):
+            spot.array[region : region + end] = spot.array[old : old + end]
+        self._of[number] += [NONE] * (windows - len(self._of[number]))
+        self._free_region(old, size)
+
+    def _take_region(self, size: int) -> int:
+        free = self._regions.get(size)
+        if free:
+            return free.pop()
+        first, self.cells = self.cells, self.cells + size
+        for lane in (self._spot_node, self._spot_group, self._window_of):
+            lane.grow(self.cells)
+        return first
+
+    def _free_region(self, first: int, size: int) -> None:
+        self._regions.setdefault(size, []).append(first)
+
+    def _take_blocks(self, count: int) -> Array:
+        blocks = self._blocks.take(count)
+        self._next.grow(self._blocks.end)
+        self._entries.grow(BLOCK * self._blocks.end)
+        return blocks

@@ -1,0 +1,287 @@
+"""GROUP BY of the rows of one stream, for queries with filters and windows of their own.
+
+Rows are kept in lists (``row_lists.py``), so what a query costs is an entry per row and filter, and
+a few additions per row and window. Where HAVING is a comparison that cannot become true of a group
+in a call, the group's rows are added up without looking at each instant; what is emitted is what
+``GroupBy`` emits, over rows with the number of the query as their first key.
+
+Source: shared sliding-window aggregates after Krishnamurthy et al. 2006 share the rows that
+queries hold; here filters differ as well, and are shared by lineage (Madden et al. 2002).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from eddyline.kernels import shared_groups as kernels
+from eddyline.kernels.moments import NO_PLACE
+from eddyline.kernels.row_lists import NONE
+from eddyline.kernels.row_lists import received as received_rows
+from eddyline.runtime.aggregates.base import ByRow, Walk, Watched
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator
+from eddyline.runtime.eddy.filter_flow import FilterFlow
+from eddyline.runtime.eddy.row_lists import NewRows, RowLists
+from eddyline.runtime.failures import collecting, report
+from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.group_values import GroupKeys, GroupRows, GroupValues
+from eddyline.runtime.output import select_list
+from eddyline.runtime.state import State, array, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.keytable import KeyTable
+from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.types import BEGINNING
+
+_NO_VALID: Final = np.zeros(0, np.bool_)
+_NOT_WATCHED: Final = Watched(
+    kernels.NOTHING, np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0), np.int64), None
+)
+#: The id of a group's row is the number of the query, and the group in these bits.
+_GROUP_BITS: Final = 40
+
+
+class Comparison(NamedTuple):
+    """A condition of HAVING: ``slope * SUM(x) + weight * COUNT(x) + offset > 0``, or ``>= 0``.
+
+    Attributes:
+        column: the number of the aggregate with x.
+    """
+
+    column: int
+    slope: float
+    weight: float
+    offset: float
+
+
+class SharedGroups(Operator):
+    """Groups of the queries of a flow, by the number of each.
+
+    Args:
+        flow: over one stream, with a time window per query.
+        outputs: columns of its rows, or how to compute them: what keys and values are made of,
+            behind the number of the query.
+        keys: what the rows are grouped by; the first one is the number of the query.
+        values: the aggregates, all of which are ``ByRow``.
+        comparison: what HAVING requires of a group; None: nothing that is known.
+    """
+
+    def __init__(
+        self,
+        flow: FilterFlow,
+        outputs: Sequence[int | Evaluator],
+        keys: GroupKeys,
+        values: GroupValues,
+        comparison: Comparison | None = None,
+    ) -> None:
+        super().__init__(())  # it gets the rows of the flow
+        self._flow = flow
+        self._outputs = tuple(outputs)
+        self._keys = keys.evaluators[1:]
+        arguments = [c.argument for c in values.columns if c.argument is not None]
+        self._computed = (*self._keys, *arguments)
+        self._values = values
+        self._columns = [c.aggregate for c in values.columns if isinstance(c.aggregate, ByRow)]
+        self._comparison = comparison
+        self._table = KeyTable(keys.types[1:])
+        dtypes = [d for c in values.columns for d in c.aggregate.dtypes]
+        self._lists = RowLists(dtypes, values.move)
+        self._loud = SlotArray(np.int8)
+        self._no_place = SlotArray(np.int64, fill=NO_PLACE)
+        self._numbers: dict[int, int] = {}  # by bit
+        self._list_of: dict[object, int] = {}  # by what rows qualify
+        self._by_bit: tuple[Array, Array] | None = None  # see ``_by_recipient``
+
+    # -- queries -----------------------------------------------------------------------------------
+
+    def admit(self, bit: int, number: int) -> None:
+        """Add the query with this bit and number."""
+        member = self._flow.list_once(self, bit)
+        if member.accepts not in self._list_of:
+            self._list_of[member.accepts] = self._lists.add_list()
+        self._lists.add_window(number, self._list_of[member.accepts], member.windows[0])
+        self._numbers[bit] = number
+        self._by_bit = None
+
+    def dismiss(self, bit: int) -> None:
+        """Remove a query with its groups."""
+        number = self._numbers.pop(bit)
+        self._by_bit = None
+        lists = self._lists
+        mine = lists.list_of(number)
+        self._values.forget(lists.cells_of(np.array([number])))
+        self._release(lists.remove_window(number, self._members))
+        if not lists.has_list(mine):
+            self._list_of = {a: n for a, n in self._list_of.items() if n != mine}
+
+    def bring_up(self, bits: Sequence[int], clock: int) -> Batch:
+        """Group the rows that the flow holds for queries that have just been added.
+
+        Returns:
+            The changes of their groups.
+        """
+        lists, new = self._lists, {self._numbers[b]: b for b in bits}
+        missing: list[int] = []  # the bits of queries whose list has not all of their rows
+        gone: list[Array] = []
+        for mine in {lists.list_of(n) for n in new}:
+            windows = lists.windows_of(mine)
+            fresh, older = [w for w in windows if w in new], [w for w in windows if w not in new]
+            longest = lists.longest([*older, *fresh])  # an older one of equals
+            if longest in older:
+                for window in fresh:
+                    lists.follow(window, longest, clock)
+            else:
+                missing.append(new[longest])
+                if older:
+                    gone.append(lists.empty(mine, lists.longest(older), self._members))
+        if missing:
+            with collecting() as failures:
+                grown = self._enter(self._flow.answer(clock, missing))
+            for failure in failures:
+                if failure.bits is not None:  # for the others the rows have been reported
+                    report(failure.take(np.flatnonzero(np.isin(failure.bits, bits))))
+            refilled = [
+                w for b in missing for w in lists.windows_of(lists.list_of(self._numbers[b]))
+            ]
+            lists.advance(clock, np.array(refilled, np.int64), grown)
+        for groups in gone:
+            self._release(groups)
+        self._grow()
+        cell, row = lists.held(np.array(list(new), np.int64))
+        plus = np.ones(cell.size, np.int8)
+        lanes = [lane.array[row] for lane in lists.lanes]
+        ts, seq = lists.ts.array[row], lists.seq.array[row]
+        out, _ = self._values.run(GroupRows(ts, seq, cell, plus, lanes), self._named)
+        self._values.settle()
+        return _in_time(out)
+
+    # -- rows --------------------------------------------------------------------------------------
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        lists = self._lists
+        grown = self._enter(batches[0])
+        spans = lists.advance(tick.clock, lists.present, grown)
+        self._grow()
+        walk = lists.walk(grown, spans, self._loud.array)
+        any_loud = self._watch(walk)
+        lanes = [lane.array for lane in lists.lanes]
+        for column, its in zip(self._columns, self._values.lanes_by_column(lanes), strict=True):
+            column.run_quietly(its, walk)
+        ts, seq, cell, sign, row = kernels.collect(
+            any_loud, self._members, lists.ts.array, lists.seq.array, EXPIRY, *walk
+        )
+        self._loud.array[cell] = 0
+        rows = GroupRows(ts, seq, cell, sign, [lane[row] for lane in lanes])
+        out, _ = self._values.run(rows, self._named)
+        self._release(lists.leave(spans, self._members))
+        self._values.settle()
+        return _in_time(out)
+
+    def live(self, clock: int) -> Batch:
+        cells = self._lists.cells_of(self._lists.present)
+        cells = cells[self._members[cells] > 0]
+        return self._values.rows(cells, clock, self._named)
+
+    def _enter(self, batch: Batch) -> Array:
+        """Put the rows of a batch of the flow into lists; ``RowLists.enter``."""
+        list_of, mine = self._by_recipient(batch.recipients.width)
+        with collecting() as failures:
+            batch, columns = select_list(batch, self._outputs, mine)
+            batch = replace(batch, cells=(None, *columns))
+            batch, columns = select_list(batch, self._computed, mine)
+        for failure in failures:
+            report(self._flow.of_all(failure))
+        to = batch.recipients
+        assert to is not None, "set by the flow"
+        received = received_rows(to.rows, to.starts, list_of, len(batch))
+        if not received.all():
+            places = np.flatnonzero(received)
+            to = to.renumbered(received)
+            batch, columns = batch.take(places), [c.take(pa.array(places)) for c in columns]
+        keys, rest = columns[: len(self._keys)], iter(columns[len(self._keys) :])
+        arguments = [None if c.argument is None else next(rest) for c in self._values.columns]
+        group = self._table.slots(keys, len(batch))
+        lanes = self._values.lanes(group, arguments)
+        return self._lists.enter(NewRows(batch.ts, batch.seq, group, lanes, to, list_of))
+
+    def _by_recipient(self, width: int) -> tuple[Array, Array]:
+        """By bit of the flow: the list of the query, and whether it is one of these."""
+        if self._by_bit is None or self._by_bit[0].size != width:
+            list_of = np.full(width, NONE, np.int64)
+            for bit, number in self._numbers.items():
+                list_of[bit] = self._lists.list_of(number)
+            self._by_bit = list_of, list_of != NONE
+        return self._by_bit
+
+    def _watch(self, walk: Walk) -> Array:
+        """Bool by window: whether a group may have to be emitted; counts the rows of all groups."""
+        watched, slope, weight, offset = _NOT_WATCHED, 0.0, 0.0, 0.0
+        lanes: Sequence[Array] = (_NO_VALID,)
+        if self._comparison is not None:
+            column, slope, weight, offset = self._comparison
+            found = self._columns[column].watched()
+            if found is not None:
+                watched = found
+                all_lanes = [lane.array for lane in self._lists.lanes]
+                lanes = self._values.lanes_by_column(all_lanes)[column]
+        place = self._no_place.array if watched.place is None else watched.place
+        return kernels.watch(
+            watched.kind,
+            slope,
+            weight,
+            offset,
+            lanes[0],
+            lanes[-1],
+            watched.count,
+            watched.total,
+            watched.special,
+            place,
+            self._members,
+            *walk,
+        )
+
+    def _named(self, cells: Array) -> tuple[Array, list[pa.Array]]:
+        """The ids of groups' rows; and the numbers of queries and the keys."""
+        number, group = self._lists.named(cells)
+        return number << _GROUP_BITS | group, [pa.array(number), *self._table.keys(group)]
+
+    def _grow(self) -> None:
+        self._values.grow(self._lists.cells)
+        self._loud.grow(self._lists.cells)
+        self._no_place.grow(self._lists.cells)
+
+    def _release(self, groups: Array) -> None:
+        """Give back groups without rows."""
+        self._table.release(np.unique(groups[self._lists.of_group.array[groups] == 0]))
+
+    @property
+    def _members(self) -> Array:
+        """int64 by cell."""
+        return self._values.members.count
+
+    # -- the rest of an operator -------------------------------------------------------------------
+
+    def kept(self) -> int:
+        return len(self._lists)
+
+    def state(self) -> State:
+        return {"table": self._table.state(), "clock": np.array([self.clock])}
+
+    def restore(self, state: State) -> None:
+        """The queries have been added, with the numbers that they had; rows come from the flow."""
+        self._table.restore(nested(state, "table"))
+        self.clock = int(array(state, "clock")[0])
+        if self._numbers and self.clock > BEGINNING:
+            with collecting():  # what fails has been reported
+                self.bring_up(list(self._numbers), self.clock)
+        used = self._table.used()
+        self._lists.of_group.grow(self._table.end)
+        self._release(used)
+
+
+def _in_time(batch: Batch) -> Batch:
+    """Changes in the order of time; those of a group at an instant stay together."""
+    return batch.take(np.lexsort((batch.seq, batch.ts)))
