@@ -156,6 +156,7 @@ class SharedGroups(Operator):
         ts, seq = lists.ts.array[row], lists.seq.array[row]
         out, _ = self._values.run(GroupRows(ts, seq, cell, plus, lanes), self._named)
         self._values.settle()
+        self.clock = clock
         return _in_time(out)
 
     # -- rows --------------------------------------------------------------------------------------
@@ -190,7 +191,8 @@ class SharedGroups(Operator):
         list_of, mine = self._by_recipient(batch.recipients.width)
         with collecting() as failures:
             batch, columns = select_list(batch, self._outputs, mine)
-            batch = replace(batch, cells=(None, *columns))
+            number = pa.nulls(len(batch), pa.int64())  # no key or argument reads it
+            batch = replace(batch, cells=(number, *columns))
             batch, columns = select_list(batch, self._computed, mine)
         for failure in failures:
             report(self._flow.of_all(failure))
