@@ -21,7 +21,7 @@ class Moments:
 
     def __init__(self, what: int) -> None:
         self.what = what
-        self.counters, self.sums = np.zeros((1, 4), np.int64), np.zeros((1, moments.PARTS))
+        self.counters, self.sums = np.zeros((1, 4), np.int64), np.zeros((1, moments.parts_of(what)))
         self.place, self.free = np.array([moments.NO_PLACE]), np.array([moments.NO_PLACE, 0])
         self.limbs = np.zeros((0, moments.limbs_of(what)), np.int64)
         self.reported, self.shown = np.zeros(1), np.zeros(1, np.bool_)

@@ -25,6 +25,13 @@ KINDS: Final[dict[str, str]] = {
     "join": "SELECT s.k, s.x, r.x AS y FROM s {w} AS s, r {v} AS r WHERE s.k = r.k AND s.x > {c}",
     "groups": "SELECT k, COUNT(*) AS n, SUM(x) AS x FROM s {w} WHERE x > {c} GROUP BY k",
     "thresholds": "SELECT k, SUM(x) AS x FROM s {v} GROUP BY k HAVING SUM(x) > {c}",
+    "means": "SELECT k, AVG(x) AS x FROM s {w} WHERE x >= {c} GROUP BY k HAVING AVG(x) > {d}",
+    "small sums": "SELECT k, SUM(x) AS x, COUNT(*) AS n FROM s {w} WHERE x <> {c} GROUP BY k "
+    "HAVING SUM(x) <= {d} AND COUNT(*) > 1",
+    "counts": "SELECT k, COUNT(x) AS n, STDDEV(x) AS d FROM s {w} WHERE k = '{a}' GROUP BY k "
+    "HAVING 2 > COUNT(x)",
+    "money": "SELECT x, SUM(CAST(x AS DECIMAL(20, 2))) AS m, BIT_XOR(x) AS b, CORR(x, x * x) AS r "
+    "FROM s {w} WHERE x >= {c} GROUP BY x HAVING COUNT(*) < 3",
     "distinct": "SELECT DISTINCT k FROM s {w} WHERE x <> {c}",
     "absent": "SELECT s.k, s.x FROM s {v} AS s WHERE s.x >= {c} AND NOT EXISTS (SELECT 1 FROM "
     "r {v} AS r WHERE r.k = s.k)",

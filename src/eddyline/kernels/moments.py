@@ -28,8 +28,6 @@ from eddyline.kernels.limbs import (
 )
 from eddyline.kernels.options import inlined, kernel
 
-#: Columns of the sums of ``run_moments``: the sum in two doubles, the sum of squares in three.
-PARTS = 5
 #: Columns of its counters: values, NaNs, +inf, -inf.
 COUNT, NANS, PLUS_INF, MINUS_INF = 0, 1, 2, 3
 #: ``place`` of a group whose sums fit the doubles; the end of the list of released rows of limbs.
@@ -46,6 +44,11 @@ _LEAST, _MOST, _FEW = 2.0**-700, 2.0**900, 2.0**30
 
 #: What ``run_moments`` reports; those from STDDEV on need squares.
 SUM, AVG, STDDEV, STDDEV_POP, VAR_SAMP, VAR_POP = 0, 1, 2, 3, 4, 5
+
+
+def parts_of(what: int) -> int:
+    """The columns of a group's sums: two doubles for the sum, three for the sum of squares."""
+    return 5 if what >= STDDEV else 2
 
 
 def limbs_of(what: int) -> int:
@@ -329,7 +332,8 @@ def run_moments(
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """An aggregate of float64 -> end, new, new_valid, old, old_valid.
 
-    ``counters`` is int64[slots, 4], ``sums`` float64[slots, PARTS], columns as named above. What
+    ``counters`` is int64[slots, 4], columns as named above, ``sums`` float64[slots,
+    parts_of(what)]. What
     these doubles cannot hold is in the row ``place`` of ``limbs``, int64[rows, limbs_of(what)];
     ``free`` says which rows are free. Rows are processed from ``start`` on, and before ``end``: up
     to one that may need a row of limbs when none is free.

@@ -310,6 +310,28 @@ def leave(
 
 
 @kernel
+def named(
+    cells: np.ndarray,
+    window_of: np.ndarray,
+    windows: np.ndarray,
+    lists: np.ndarray,
+    spot_group: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """int64[n] windows and groups of cells.
+
+    Args:
+        window_of: by cell. spot_group: by region + spot.
+    """
+    window = np.empty(cells.size, np.int64)
+    group = np.empty(cells.size, np.int64)
+    for i in range(cells.size):
+        w = window_of[cells[i]]
+        window[i] = w
+        group[i] = spot_group[cells[i] - windows[w, PLACE] * lists[windows[w, LIST], CAPACITY]]
+    return window, group
+
+
+@kernel
 def held(
     chosen: np.ndarray,
     windows: np.ndarray,

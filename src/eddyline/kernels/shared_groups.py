@@ -39,6 +39,11 @@ NOTHING, COUNTED, INTEGERS, FLOATS = 0, 1, 2, 3
 #: Relative error of sums that are added up in doubles, and the most rows for which it holds.
 _ERROR, _MOST_ROWS = 1e-11, 30_000
 _NEVER = -np.inf
+#: Columns of the scratch of ``watch``, by spot. Of the rows that come: their number, the sum of the
+#: condition's terms, the largest sum of the first of these, the sum of magnitudes. Of a window:
+#: its turn, the condition without the rows that come, magnitudes, values, and ``_HIGHEST`` again.
+_COME, _RUNNING, _HIGHEST, _SIZE, _TURN, _LEVEL, _MARGIN, _VALUES, _ABOVE = range(9)
+_SCRATCH = 9
 
 
 @inlined
@@ -93,16 +98,9 @@ def watch(
     for number in range(lists.shape[0]):
         spots = max(spots, lists[number, CAPACITY])
     touched = np.empty(spots, np.int64)  # spots that rows enter
-    come = np.zeros(spots, np.int64)  # how many
-    highest = np.full(spots, _NEVER)  # the largest sum of their first terms
-    size = np.zeros(spots)  # of the magnitudes
-    running = np.zeros(spots)
-    seen = np.zeros(spots, np.int64)
-    level = np.zeros(spots)  # of the condition, without rows that come
-    margin = np.zeros(spots)
-    values = np.zeros(spots, np.int64)
-    turn = 0
-    counts_none = kind == COUNTED
+    scratch = np.zeros((spots, _SCRATCH))
+    is_sum = kind != COUNTED
+    turn = 0.0
     for number in range(lists.shape[0]):
         coming = grown[number, 2]
         touching = 0
@@ -112,98 +110,105 @@ def watch(
             e = block * BLOCK + at
             at += 1
             row, spot = entries[e, 0], entries[e, 1]
-            if come[spot] == 0:
+            mine = np.uint64(spot)
+            if scratch[mine, _COME] == 0.0:
                 touched[touching] = spot
                 touching += 1
-                running[spot] = 0.0
-                size[spot] = 0.0
-                highest[spot] = _NEVER
-            come[spot] += 1
+                scratch[mine, _RUNNING] = 0.0
+                scratch[mine, _SIZE] = 0.0
+                scratch[mine, _HIGHEST] = _NEVER
+            scratch[mine, _COME] += 1.0
             if kind != NOTHING:
                 if valid[row]:
-                    x = slope * value[row] if kind != COUNTED else 0.0
+                    x = slope * value[row] if is_sum else 0.0
                     if not abs(x) < HUGE:
                         x = np.inf
-                    running[spot] += x + weight
-                    size[spot] += abs(x) + abs(weight)
-                if not running[spot] <= highest[spot]:
-                    highest[spot] = running[spot]
+                    scratch[mine, _RUNNING] += x + weight
+                    scratch[mine, _SIZE] += abs(x) + abs(weight)
+                if not scratch[mine, _RUNNING] <= scratch[mine, _HIGHEST]:
+                    scratch[mine, _HIGHEST] = scratch[mine, _RUNNING]
         for i in range(list_starts[number], list_starts[number + 1]):
             w = of_list[i]
             passing = spans[w, 2]
             if coming == 0 and passing == 0:
                 continue
             cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
+            too_many = kind == NOTHING or coming + passing > _MOST_ROWS
             found = False
             for t in range(touching):
                 spot = touched[t]
                 cell = cells + spot
-                members[cell] += come[spot]
-                is_quiet = kind != NOTHING and place[cell] == NO_PLACE and come[spot] < _MOST_ROWS
+                members[cell] += int(scratch[spot, _COME])
+                is_quiet = not too_many and place[cell] == NO_PLACE
                 if is_quiet:
                     n = count[cell]
-                    base = slope * total[cell] if kind != COUNTED else 0.0
-                    base_size = abs(base) + abs(weight) * n + abs(offset)
+                    base = slope * total[cell] if is_sum else 0.0
+                    size = abs(base) + abs(weight) * n + abs(offset) + scratch[spot, _SIZE]
                     base += weight * n + offset
                     for k in range(special.shape[1]):
                         is_quiet &= special[cell, k] == 0
-                    m = _ERROR * (base_size + size[spot])
-                    is_quiet &= base + highest[spot] < -m
-                    if n > 0 or counts_none:
-                        is_quiet &= base < -m
+                    highest = scratch[spot, _HIGHEST]
+                    if (n > 0 or not is_sum) and highest < 0.0:
+                        highest = 0.0
+                    is_quiet &= base + highest < -_ERROR * size
                 if not is_quiet:
                     loud[cell] = 1
                     found = True
-            turn += 1
+            turn += 1.0
             block, at, left = spans[w, 0], spans[w, 1], passing
             while left:
                 block, at = _next(block, at, next_block)
                 run = min(left, BLOCK - at)
                 for e in range(block * BLOCK + at, block * BLOCK + at + run):
-                    spot = entries[e, 1]
-                    cell = cells + spot
+                    row, mine = np.uint64(entries[e, 0]), np.uint64(entries[e, 1])
+                    cell = np.uint64(cells) + mine
                     members[cell] -= 1
                     if loud[cell]:
                         continue
-                    if kind == NOTHING or passing >= _MOST_ROWS:
-                        loud[cell] = 1
-                        found = True
+                    if scratch[mine, _TURN] != turn:
+                        is_quiet = not too_many and place[cell] == NO_PLACE
+                        if is_quiet:
+                            n = count[cell]
+                            base = slope * total[cell] if is_sum else 0.0
+                            size = abs(base) + abs(weight) * n + abs(offset)
+                            for k in range(special.shape[1]):
+                                is_quiet &= special[cell, k] == 0
+                            base += weight * n + offset
+                            highest = _NEVER
+                            if scratch[mine, _COME] > 0.0:
+                                highest = scratch[mine, _HIGHEST]
+                                size += scratch[mine, _SIZE]
+                            if n > 0 or not is_sum:
+                                is_quiet &= base < -_ERROR * size
+                            scratch[mine, _TURN] = turn
+                            scratch[mine, _LEVEL] = base
+                            scratch[mine, _MARGIN] = size
+                            scratch[mine, _VALUES] = n
+                            scratch[mine, _ABOVE] = highest
+                        if not is_quiet:
+                            loud[cell] = 1
+                            found = True
+                            continue
+                    if not valid[row]:
                         continue
-                    is_quiet = True
-                    if seen[spot] != turn:
-                        seen[spot] = turn
-                        n = count[cell]
-                        base = slope * total[cell] if kind != COUNTED else 0.0
-                        margin[spot] = abs(base) + abs(weight) * n + abs(offset)
-                        base += weight * n + offset
-                        level[spot] = base
-                        values[spot] = n
-                        is_quiet = place[cell] == NO_PLACE
-                        for k in range(special.shape[1]):
-                            is_quiet &= special[cell, k] == 0
-                        if come[spot]:
-                            margin[spot] += size[spot]
-                        if n > 0 or counts_none:
-                            is_quiet &= base < -_ERROR * margin[spot]
-                    row = entries[e, 0]
-                    if valid[row]:
-                        x = slope * value[row] if kind != COUNTED else 0.0
-                        level[spot] -= x + weight
-                        margin[spot] += abs(x) + abs(weight)
-                        values[spot] -= 1
-                    m = -_ERROR * margin[spot]
-                    if values[spot] > 0 or counts_none:
-                        is_quiet &= level[spot] < m
-                    if come[spot]:
-                        is_quiet &= level[spot] + highest[spot] < m
-                    if not is_quiet:
+                    x = slope * value[row] if is_sum else 0.0
+                    level = scratch[mine, _LEVEL] - (x + weight)
+                    margin = scratch[mine, _MARGIN] + abs(x) + abs(weight)
+                    values = scratch[mine, _VALUES] - 1.0
+                    scratch[mine, _LEVEL] = level
+                    scratch[mine, _MARGIN] = margin
+                    scratch[mine, _VALUES] = values
+                    highest = scratch[mine, _ABOVE]
+                    if (values > 0.0 or not is_sum) and highest < 0.0:
+                        highest = 0.0
+                    if not level + highest < -_ERROR * margin:
                         loud[cell] = 1
                         found = True
                 left -= run
                 at += run
             any_loud[w] = found
         for t in range(touching):
-            come[touched[t]] = 0
+            scratch[touched[t], _COME] = 0.0
     return any_loud
 
 
@@ -390,8 +395,12 @@ def sum_quietly(
     come = np.zeros(spots, np.int64)
     sum_of = np.zeros((spots, 2))  # of the rows that come, exactly
     is_exact = np.ones(spots, np.bool_)
-    rest_cell = np.empty(64, np.int64)
-    rests = np.zeros((64, 5))
+    most = 0
+    for number in range(lists.shape[0]):
+        for i in range(list_starts[number], list_starts[number + 1]):
+            most += 2 * grown[number, 2] + spans[of_list[i], 2]
+    rest_cell = np.empty(most, np.int64)
+    rests = np.empty((most, 5))
     m = 0
     squares = what >= STDDEV
     for number in range(lists.shape[0]):
@@ -433,10 +442,8 @@ def sum_quietly(
                 for half in range(2):
                     rest = add_to_sum(sums, cell, sum_of[spot, half])
                     if rest != 0.0:
-                        if m == rest_cell.size:
-                            rest_cell = np.concatenate((rest_cell, np.empty_like(rest_cell)))
-                            rests = np.concatenate((rests, np.zeros_like(rests)))
                         rest_cell[m] = cell
+                        rests[m, :] = 0.0
                         rests[m, 0] = rest
                         m += 1
             for sign in (1, -1):
@@ -478,9 +485,6 @@ def sum_quietly(
                             or whole != 0.0
                             or (is_empty and place[cell] != NO_PLACE)
                         ):
-                            if m == rest_cell.size:
-                                rest_cell = np.concatenate((rest_cell, np.empty_like(rest_cell)))
-                                rests = np.concatenate((rests, np.zeros_like(rests)))
                             rest_cell[m] = cell
                             rests[m, 0] = rest
                             rests[m, 1] = high

@@ -110,7 +110,7 @@ class Moments(ByRow):
         self._what = what
         super().__init__(
             counters=SlotArray(np.int64, (4,)),
-            sums=SlotArray(np.float64, (moments.PARTS,)),
+            sums=SlotArray(np.float64, (moments.parts_of(what),)),
             place=SlotArray(np.int64, fill=moments.NO_PLACE),
             reported=SlotArray(np.float64),
             shown=SlotArray(np.bool_),

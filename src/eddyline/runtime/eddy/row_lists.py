@@ -345,11 +345,8 @@ class RowLists:
 
     def named(self, cells: Array) -> tuple[Array, Array]:
         """int64[n] windows and groups of cells."""
-        window = self._window_of.array[cells]
-        mine = self.windows.array[window]
-        theirs = self.lists.array[mine[:, LIST]]
-        spots = cells - mine[:, PLACE] * theirs[:, CAPACITY]
-        return window, self._spot_group.array[spots]
+        arrays = self._window_of.array, self.windows.array, self.lists.array
+        return kernels.named(cells, *arrays, self._spot_group.array)
 
     def _claim(self, new: NewRows, pairs: Array, claims: Array) -> None:
         """Give new pairs of a list and a group a spot in the list."""

@@ -1,0 +1,202 @@
+"""Groups of many queries over lists of rows: what each query emits is what it emits alone."""
+
+from __future__ import annotations
+
+import io
+from random import Random
+from typing import Any, Final
+
+import pyarrow as pa
+import pytest
+
+import eddyline
+from eddyline.kernels import shared_groups as kernels
+from eddyline.runtime.eddy.per_query import PerQuery
+from eddyline.runtime.graph import in_order
+from eddyline.types import TIMESTAMP
+
+DDL: Final = "CREATE STREAM s (ts TIMESTAMP, k BIGINT, v DOUBLE, i BIGINT) TIMESTAMP BY ts"
+FLOATS: Final[dict[str, list[float | None]]] = {
+    "small": [0.5, 1.0, 1.25, 2.0, -1.0, None],
+    "digits": [0.1, 0.2, 0.3, 1e-17, 1e17, -1e17, -0.1],
+    "special": [float("nan"), float("inf"), float("-inf"), 1.0, 2.0, None],
+    "far": [1e300, -1e300, 1e-300, 5e-324, 1.0, 2.0**401, -(2.0**401)],
+}
+AGGREGATES: Final = ("AVG(v)", "SUM(v)", "COUNT(*)", "COUNT(v)", "SUM(i)", "AVG(i)", "STDDEV(v)")
+BOUNDS: Final = {
+    "AVG(v)": (0.5, 1, 1.5),
+    "SUM(v)": (1, 2.5, 0.30000000000000004),
+    "STDDEV(v)": (1,),
+}
+
+
+def queries(random: Random, count: int) -> list[str]:
+    """With several windows, filters, aggregates and HAVING."""
+    columns = ", ".join(random.sample(AGGREGATES, random.randint(1, 3)))
+    what, compared = random.choice(AGGREGATES), random.choice(["<", "<=", ">", ">=", "="])
+    having = random.choice(["", " HAVING {0} {1} {2}", " HAVING {2} {1} {0} AND COUNT(*) > 1"])
+    found = []
+    for _ in range(count):
+        bound = random.choice(BOUNDS.get(what, (1, 2, 3)))
+        where = random.choice(["", " WHERE i > 0", " WHERE v > 0.5", " WHERE i <> 1"])
+        found.append(
+            f"SELECT k, {columns} FROM s [RANGE {random.choice([1, 2, 3, 7])} SECONDS]{where} "
+            f"GROUP BY k{having.format(what, compared, bound)} EMIT CHANGES"
+        )
+    return found
+
+
+def rows(random: Random, clock: int, floats: str, keys: int) -> pa.Table:
+    count = random.choice([1, 3, 10, 40])
+    ts = sorted(clock + random.randint(0, 4_000_000) for _ in range(count))
+    return pa.table(
+        {
+            "ts": pa.array(ts, pa.int64()).cast(TIMESTAMP),
+            "k": [random.randrange(keys) for _ in ts],
+            "v": pa.array([random.choice(FLOATS[floats]) for _ in ts], pa.float64()),
+            "i": pa.array([random.choice([None, 0, 1, 2, 2**62]) for _ in ts], pa.int64()),
+        }
+    )
+
+
+class Pair:
+    """An engine in which queries share, and one in which each runs alone."""
+
+    def __init__(self) -> None:
+        alone = eddyline.StrategyOptions(sharing=False)
+        self.engines = [eddyline.Engine(), eddyline.Engine(strategy=alone)]
+        self.names: list[str] = []
+        self._new: set[str] = set()
+        for engine in self.engines:
+            engine.sql(DDL)
+
+    def add(self, name: str, sql: str) -> None:
+        self.names.append(name)
+        self._new.add(name)
+        for engine in self.engines:
+            engine.query(sql, name=name)
+
+    def drop(self, name: str) -> None:
+        self.names.remove(name)
+        for engine in self.engines:
+            engine.drop(name)
+
+    def restart(self) -> None:
+        for i, engine in enumerate(self.engines):
+            saved = io.BytesIO()
+            engine.save(saved)
+            saved.seek(0)
+            self.engines[i] = eddyline.Engine.load(saved)
+
+    def process(self, table: pa.Table) -> int:
+        """Returns the number of changes."""
+        newest = table["ts"][-1].value
+        shared, alone = (e.process({"s": table}, watermark=newest) for e in self.engines)
+        for name in self.names:
+            if name not in self._new:  # these report their answers so far, each in its own way
+                assert _plain(shared, name) == _plain(alone, name), name
+            answers = [e.queries[name].snapshot().to_pylist() for e in self.engines]
+            first, second = (sorted(map(repr, answer)) for answer in answers)
+            assert first == second, name
+        assert _bad(shared) == _bad(alone)
+        self._new = set()
+        return sum(shared[n].num_rows for n in self.names)
+
+
+def _plain(changes: eddyline.Changes, name: str) -> list[str]:
+    """The changes in any order within an instant, as texts: NaN equals NaN."""
+    return sorted(map(repr, changes[name].to_pylist()))
+
+
+def _bad(changes: eddyline.Changes) -> list[str]:
+    return sorted(repr(row) for table in changes.bad.values() for row in table.to_pylist())
+
+
+def play(seed: str, floats: str, keys: int) -> int:
+    """Queries that come and go, rows and restarts; returns the number of changes."""
+    random = Random(seed)
+    pair = Pair()
+    pair.add("all", "SELECT k, v FROM s [RANGE 10 SECONDS]")  # rows are there for late queries
+    waiting = [*queries(random, random.randint(2, 8)), *queries(random, 3)]
+    for i in range(random.randint(2, 6)):
+        pair.add(f"q{i}", waiting.pop())
+    pair.process(rows(random, 0, floats, keys))
+    clock, found = 0, 0
+    for _ in range(random.randint(4, 10)):
+        clock += random.choice([500_000, 1_000_000, 4_000_000])
+        found += pair.process(rows(random, clock, floats, keys))
+        if waiting and random.random() < 0.4:
+            pair.add(f"late{len(waiting)}", waiting.pop())
+        if len(pair.names) > 1 and random.random() < 0.2:
+            pair.drop(random.choice(pair.names[1:]))
+        if random.random() < 0.2:
+            pair.restart()
+    return found
+
+
+@pytest.mark.parametrize("keys", [1, 3, 200])
+@pytest.mark.parametrize("floats", FLOATS)
+def test_queries_that_share_emit_what_they_emit_alone(floats: str, keys: int) -> None:
+    assert sum(play(f"{floats} {keys} {seed}", floats, keys) for seed in range(4))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("floats", FLOATS)
+def test_many_queries_that_share(floats: str) -> None:
+    for seed in range(150):
+        play(f"many {floats} {seed}", floats, Random(seed).choice([1, 2, 5, 200]))
+
+
+def test_groups_that_cannot_be_shown_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A query costs no row of a group, nor a value of an aggregate, while HAVING cannot hold."""
+    looked_at: list[int] = []
+
+    def collect(*arguments: Any) -> Any:
+        found = real(*arguments)
+        looked_at.append(found[0].size)
+        return found
+
+    real = kernels.collect
+    monkeypatch.setattr(kernels, "collect", collect)
+    engine = eddyline.Engine()
+    engine.sql(DDL)
+    for i in range(20):
+        engine.query(
+            f"SELECT k, AVG(v) AS v FROM s [RANGE {i + 1} SECONDS] GROUP BY k HAVING AVG(v) > 30",
+            name=f"q{i}",
+        )
+    for second in range(1, 40):
+        hot = second == 30
+        ts = pa.array([second * 1_000_000 + i for i in range(50)], pa.int64()).cast(TIMESTAMP)
+        values = [900.0 if hot and i == 7 else 20.0 + i % 5 for i in range(50)]
+        k, nothing = [i % 25 for i in range(50)], pa.nulls(50, pa.int64())
+        table = pa.table({"ts": ts, "k": k, "v": values, "i": nothing})
+        changes = engine.process({"s": table}, watermark=second * 1_000_000 + 49)
+        if second < 30:
+            assert looked_at.pop() == 0
+        elif hot:
+            assert 0 < looked_at.pop() <= 4 * 20, "the rows of one group"
+            assert len(changes.active()) == 20
+
+
+def test_the_rows_of_a_list_are_kept_once() -> None:
+    engine = eddyline.Engine()
+    engine.sql(DDL)
+    for i in range(30):
+        where = f" WHERE i > {i % 3}"
+        engine.query(
+            f"SELECT k, SUM(v) AS v FROM s [RANGE {i + 1} SECONDS]{where} GROUP BY k", name=f"q{i}"
+        )
+    groups = [o for o in in_order(engine.parts.queries.operators()) if isinstance(o, PerQuery)]
+    table = pa.table(
+        {
+            "ts": pa.array(range(1, 1001), pa.int64()).cast(TIMESTAMP),
+            "k": [1] * 1000,
+            "v": [1.0] * 1000,
+            "i": [i % 4 for i in range(1000)],
+        }
+    )
+    engine.process({"s": table}, watermark=1000)
+    assert [o.kept() for o in groups] == [750]
+    engine.advance(100_000_000)
+    assert [o.kept() for o in groups] == [0]
