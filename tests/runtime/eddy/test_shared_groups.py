@@ -118,7 +118,7 @@ def play(seed: str, floats: str, keys: int) -> int:
     pair = Pair()
     pair.add("all", "SELECT k, v FROM s [RANGE 10 SECONDS]")  # rows are there for late queries
     waiting = [*queries(random, random.randint(2, 8)), *queries(random, 3)]
-    for i in range(random.randint(2, 6)):
+    for i in range(random.randint(2, 5)):
         pair.add(f"q{i}", waiting.pop())
     pair.process(rows(random, 0, floats, keys))
     clock, found = 0, 0

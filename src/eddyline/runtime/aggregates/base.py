@@ -179,6 +179,10 @@ class ByRow(SlotArrays, ABC):
         """What tells whether a comparison of the aggregate is true; None: nothing does."""
         return None
 
+    def cannot_fail(self, rows: int) -> bool:
+        """Whether it has a value of any of the rows so far, at most so many at once."""
+        return not self.failure
+
     def move(self, slots: Array, to: Array) -> None:
         """Move the state of slots to others, which are as new."""
         for rows in self._arrays.values():

@@ -56,6 +56,7 @@ class SumInt(ByRow):
 
     def __init__(self, *, tolerant: bool = False) -> None:
         self._tolerant = tolerant
+        self._largest = 0  # magnitude of all values so far
         super().__init__(
             count=SlotArray(np.int64),
             total=SlotArray(np.int64, (2,)),
@@ -65,7 +66,10 @@ class SumInt(ByRow):
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         assert values is not None
-        return [valid_lane(values), numbers(values, np.int64)]
+        whole = numbers(values, np.int64)
+        ends = int(whole.max(initial=0)), -int(whole.min(initial=0))
+        self._largest = max(self._largest, *ends)
+        return [valid_lane(values), whole]
 
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         new, new_kind, old, old_kind = kernels.run_sum_int(
@@ -83,6 +87,9 @@ class SumInt(ByRow):
             return out
         failed = new_kind == kernels.OVERFLOW, old_kind == kernels.OVERFLOW
         return replace(out, failed=failed)
+
+    def cannot_fail(self, rows: int) -> bool:
+        return self._tolerant or self._largest * rows < 2**63
 
     def watched(self) -> Watched:
         total, above = self.total[:, 0], self.total[:, 1:]

@@ -222,7 +222,8 @@ class SharedGroups(Operator):
         """Bool by window: whether a group may have to be emitted; counts the rows of all groups."""
         watched, slope, weight, offset = _NOT_WATCHED, 0.0, 0.0, 0.0
         lanes: Sequence[Array] = (_NO_VALID,)
-        if self._comparison is not None:
+        rows = len(self._lists)
+        if self._comparison is not None and all(c.cannot_fail(rows) for c in self._columns):
             column, slope, weight, offset = self._comparison
             found = self._columns[column].watched()
             if found is not None:
