@@ -30,8 +30,8 @@ KINDS: Final[dict[str, str]] = {
     "HAVING SUM(x) <= {d} AND COUNT(*) > 1",
     "counts": "SELECT k, COUNT(x) AS n, STDDEV(x) AS d FROM s {w} WHERE k = '{a}' GROUP BY k "
     "HAVING 2 > COUNT(x)",
-    "money": "SELECT x, SUM(CAST(x AS DECIMAL(20, 2))) AS m, BIT_XOR(x) AS b, COVAR_POP(x, x * x) AS r "
-    "FROM s {w} WHERE x >= {c} GROUP BY x HAVING COUNT(*) < 3",
+    "money": "SELECT x, SUM(CAST(x AS DECIMAL(20, 2))) AS m, BIT_XOR(x) AS b, "
+    "COVAR_POP(x, x * x) AS r FROM s {w} WHERE x >= {c} GROUP BY x HAVING COUNT(*) < 3",
     "distinct": "SELECT DISTINCT k FROM s {w} WHERE x <> {c}",
     "absent": "SELECT s.k, s.x FROM s {v} AS s WHERE s.x >= {c} AND NOT EXISTS (SELECT 1 FROM "
     "r {v} AS r WHERE r.k = s.k)",

@@ -12,6 +12,7 @@ import pyarrow as pa
 from eddyline.kernels import frames as kernels
 from eddyline.kernels.aggregates import SignedRows, last_of_event
 from eddyline.kernels.merge import merge_destinations
+from eddyline.kernels.unique import unique
 from eddyline.runtime.aggregates import Aggregate
 from eddyline.runtime.batch import EXPIRY
 from eddyline.runtime.state import State, array, nested
@@ -143,7 +144,7 @@ class EarlierInTime:
 
     def _emptied(self, of: Array, sign: Array) -> Array:
         np.add.at(self._members.array, of, sign)
-        left = np.unique(of[sign < 0])
+        left = unique(of[sign < 0])
         gone: Array = left[self._members.array[left] == 0]
         return gone
 

@@ -48,8 +48,8 @@ class Watched(NamedTuple):
     """Counts and sums by slot, as of ``kernels.shared_groups.watch``."""
 
     kind: int
-    count: Array
-    total: Array
+    counts: Array
+    totals: Array
     special: Array
     place: Array | None
 

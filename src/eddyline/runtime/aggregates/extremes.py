@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.heaps import NO_NODE, run_extreme
+from eddyline.kernels.unique import unique
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     Reported,
@@ -102,7 +103,7 @@ class EndlessExtreme(Extreme):
     """MIN and MAX of rows that never leave: of the values of a group one is kept."""
 
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
-        slots = np.unique(rows.slot)
+        slots = unique(rows.slot)
         before = self.root[slots]
         reported = super().run(rows, lanes)
         kept = self.root[slots]

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.kernels.heaps import NO_NODE
+from eddyline.kernels.unique import unique
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array, validity_of
 from eddyline.runtime.stores.keytable import KeyTable, KeyTexts
@@ -68,7 +69,7 @@ class Nodes:
     def settle(self) -> None:
         """Release the nodes that no row refers to."""
         if self._touched:
-            touched = np.unique(np.concatenate(self._touched))
+            touched = unique(np.concatenate(self._touched))
             self._touched = []
             self.table.release(touched[self.occurrences[touched] == 0])
 

@@ -20,7 +20,6 @@ from eddyline.kernels.row_lists import (
     DUE,
     END,
     FILL,
-    FIRST,
     HEAD,
     LAST,
     LENGTH,
@@ -149,7 +148,7 @@ class RowLists:
         begin = mine[[HEAD, OFFSET]].copy()
         spans[longest, :2] = begin
         if mine[LENGTH] >= self.windows.array[longest, LENGTH]:  # it held all of them
-            spans[longest, 2] = kernels.distance(*begin, *to, self._next.array)
+            spans[longest, 2] = self._distance(begin, to)
         mine[[HEAD, OFFSET]] = theirs[[LAST, FILL]]
         groups = self._leave(np.array([longest]), spans, members)
         mine[:] = _ABSENT
@@ -173,7 +172,7 @@ class RowLists:
         theirs, mine = self.lists.array[number], self.windows.array[longest]
         begin, end = mine[[HEAD, OFFSET]].tolist(), theirs[[LAST, FILL]].tolist()
         spans = np.zeros((self.windows.end, kernels.SPAN_COLUMNS), np.int64)
-        spans[longest] = (*begin, kernels.distance(*begin, *end, self._next.array))
+        spans[longest] = (*begin, self._distance(begin, end))
         for window in self.windows_of(number):
             self.windows.array[window, [HEAD, OFFSET, DUE]] = (*end, FOREVER)
         return self._leave(np.array([longest]), spans, members)
@@ -183,6 +182,10 @@ class RowLists:
         mine, theirs = self.windows.array[window], self.windows.array[other]
         mine[[HEAD, OFFSET]], mine[DUE] = theirs[[HEAD, OFFSET]], -FOREVER
         self.advance(clock, np.array([window]), None)
+
+    def _distance(self, begin: Sequence[int] | Array, end: Sequence[int] | Array) -> int:
+        """Number of entries from one block and place of a list to a later one."""
+        return kernels.distance(begin[0], begin[1], end[0], end[1], self._next.array)
 
     def windows_of(self, number: int) -> list[int]:
         """The windows over a list."""

@@ -22,6 +22,7 @@ from eddyline.kernels import shared_groups as kernels
 from eddyline.kernels.moments import NO_PLACE
 from eddyline.kernels.row_lists import NONE
 from eddyline.kernels.row_lists import received as received_rows
+from eddyline.kernels.unique import unique
 from eddyline.runtime.aggregates.base import ByRow, Walk, Watched
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator
 from eddyline.runtime.eddy.filter_flow import FilterFlow
@@ -188,6 +189,7 @@ class SharedGroups(Operator):
 
     def _enter(self, batch: Batch) -> Array:
         """Put the rows of a batch of the flow into lists; ``RowLists.enter``."""
+        assert batch.recipients is not None, "set by the flow"
         list_of, mine = self._by_recipient(batch.recipients.width)
         with collecting() as failures:
             batch, columns = select_list(batch, self._outputs, mine)
@@ -238,8 +240,8 @@ class SharedGroups(Operator):
             offset,
             lanes[0],
             lanes[-1],
-            watched.count,
-            watched.total,
+            watched.counts,
+            watched.totals,
             watched.special,
             place,
             self._members,
@@ -258,7 +260,7 @@ class SharedGroups(Operator):
 
     def _release(self, groups: Array) -> None:
         """Give back groups without rows."""
-        self._table.release(np.unique(groups[self._lists.of_group.array[groups] == 0]))
+        self._table.release(unique(groups[self._lists.of_group.array[groups] == 0]))
 
     @property
     def _members(self) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import Batch, Evaluator, Predicate, paired
 from eddyline.runtime.feedback.key_index import KeyIndex
 from eddyline.runtime.feedback.match_probe import KeyProbe, Matches, RowsAt, Unmatched
@@ -39,7 +40,7 @@ class ConditionProbe(KeyProbe):
         self._condition = condition
 
     def fresh(self) -> Array:
-        return np.unique(self._index.fresh)
+        return unique(self._index.fresh)
 
     def find(self, rows: Batch, ts: Array) -> Matches:
         keys, usable = self.keys_of(rows)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.feedback.key_index import RowBuffer
 from eddyline.runtime.feedback.match_probe import MatchProbe
@@ -233,14 +234,14 @@ class Gate:
                 found, consumer.unjudged = np.concatenate((found, suspended())), False
             if found.size:
                 resumed.append(self._required_now(consumer, found, clock))
-        positions = np.unique(np.concatenate(resumed))
+        positions = unique(np.concatenate(resumed))
         self._let_through(positions)
         self.resumed += positions.size
         return positions
 
     def _required_now(self, consumer: Consumer, found: Array, clock: int) -> Array:
         """Of the rows found, those alive that have not passed and have all required matches."""
-        positions = np.unique(found)
+        positions = unique(found)
         if self._passed is not None:
             positions = positions[self._passed.at(positions) == 0]
         batch = self._buffer.rows_at(positions)
@@ -272,7 +273,7 @@ class Gate:
     def suspended(self) -> Array:
         """Positions, ascending, of the suspended rows, expired ones among them."""
         suspended = (c.suspended()[0] for c in self._consumers.values())
-        positions = np.unique(np.concatenate([_NO_ROWS, *suspended]))
+        positions = unique(np.concatenate([_NO_ROWS, *suspended]))
         return positions if self._passed is None else positions[self._passed.at(positions) == 0]
 
     def stats(self) -> dict[str, Any]:

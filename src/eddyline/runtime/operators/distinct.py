@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.distinct import ArrivingValues, ShownValues, eliminate
+from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
@@ -52,7 +53,7 @@ class Distinct(Operator):
         expired = self._expiries.pop(tick.clock)[2]
         numbers = np.arange(self._arrived, self._arrived + len(batch))
         self._arrived += len(batch)
-        touched = np.unique(np.concatenate((arriving, expired)))
+        touched = unique(np.concatenate((arriving, expired)))
         self._recall(touched)
         slot, ts, seq, exp, number = eliminate(
             ArrivingValues(arriving, batch.ts, batch.seq, batch.exp, numbers),

@@ -11,6 +11,7 @@ import pyarrow as pa
 from eddyline.kernels import matching as kernels
 from eddyline.kernels.matching import Events
 from eddyline.kernels.merge import merged_order
+from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like
 from eddyline.runtime.failures import usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
@@ -177,13 +178,13 @@ class Matching(Operator):
         return self._layout
 
     def _release(self, gone: Array, slots: Array) -> None:
-        gone = np.unique(gone)
+        gone = unique(gone)
         gone = gone[self._rows["key_of"][gone] == _NO_ROW]
         if self._by_ids is None:
             self._numbers.release(gone)
         else:
             self._by_ids.release(gone)
-        slots = np.unique(slots[slots != _NO_ROW])
+        slots = unique(slots[slots != _NO_ROW])
         empty = (self._slots["lefts"][slots] == 0) & (self._slots["rights"][slots] == 0)
         self._table.release(slots[empty])
 

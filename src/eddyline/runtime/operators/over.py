@@ -12,6 +12,7 @@ from eddyline.kernels import ordered_rows as kernels
 from eddyline.kernels import treaps
 from eddyline.kernels.merge import merged_order
 from eddyline.kernels.ordered_partitions import run
+from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like
 from eddyline.runtime.failures import usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
@@ -231,11 +232,11 @@ class Over(Operator):
             held.drop(numbers)
         partitions = np.concatenate((slots, self._rows["last_slot"][left]))
         empty = partitions[self._roots.array[partitions] == kernels.NOTHING]
-        self._table.release(np.unique(empty))
+        self._table.release(unique(empty))
         if self._by_ids is None:  # each came once
             self._numbers.release(left)
         else:
-            self._by_ids.release(np.unique(left[self._rows["slot"][left] == kernels.NOTHING]))
+            self._by_ids.release(unique(left[self._rows["slot"][left] == kernels.NOTHING]))
 
     # -- rows ----------------------------------------------------------------------------------
 

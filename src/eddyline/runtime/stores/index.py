@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import chain_probes, chains
+from eddyline.kernels.unique import unique
 from eddyline.runtime.state import Rows, State
 from eddyline.runtime.state import rows as saved_rows
 from eddyline.runtime.stores.buckets import Buckets
@@ -169,7 +170,7 @@ class HashIndex:
         """How many of the store's rows are in the index, and how many keys they have."""
         nodes = self._store.held(self._nodes)
         keys = nodes[nodes[:, chains.LINK] != chains.NOT_INDEXED, chains.KEY]
-        return keys.size, np.unique(keys).size
+        return keys.size, unique(keys).size
 
     def rewind(self) -> None:
         """Let the next probes see all rows only as of when they came."""

@@ -11,6 +11,7 @@ from eddyline.kernels import pattern_state as kernels
 from eddyline.kernels.pattern_state import Program
 from eddyline.kernels.row_patterns import go_on
 from eddyline.kernels.run_conditions import DEPTH, Conditions
+from eddyline.kernels.unique import unique
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import PartitionedStore
@@ -207,7 +208,7 @@ class MatchLists:
         """Those with an attempt that is not in the calendar."""
         state = self._partitions.array
         begun = (state[partitions, kernels.LIVE] != 0) & (state[partitions, kernels.WAITS] == 0)
-        return np.unique(partitions[begun])
+        return unique(partitions[begun])
 
     def _found(self, events: _Events) -> Found:
         c = self._counters

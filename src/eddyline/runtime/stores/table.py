@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import bags
+from eddyline.kernels.unique import unique
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Liveness
@@ -141,7 +142,7 @@ class TableStem(Stem):
                 self._top.array, self.lane("older"), self.lane(DEATH[0]), self.lane(DEATH[1])
             ),
         )
-        touched = np.unique(slots)
+        touched = unique(slots)
         self._values.release(touched[self._top.array[touched] == bags.NOTHING])
         found = rows != bags.NOTHING
         self.arrived += new.size

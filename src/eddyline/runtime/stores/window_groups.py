@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from eddyline.kernels.unique import unique
 from eddyline.runtime.aggregates import Aggregate
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
@@ -112,7 +113,7 @@ class WindowGroups:
             self._generations.append(self._generation(latest))
         spans = [g.until for g in self._generations]
         place = np.searchsorted(spans, end, "left")
-        for number in np.unique(place).tolist():
+        for number in unique(place).tolist():
             rows = np.flatnonzero(place == number)
             if rows.size == end.size:
                 self._generations[number].add(end, keys, columns)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.composites import Composites
 from eddyline.runtime.join_inputs.flow_windows import FlowRows
@@ -170,7 +171,7 @@ class ScheduledJoin:
             return
         bits = self._join.queries(release.window_class)
         since = self._since[bits]
-        cuts = np.unique(since[(since > release.first) & (since < release.last)]).tolist()
+        cuts = unique(since[(since > release.first) & (since < release.last)]).tolist()
         first = release.first
         for last in (*cuts, release.last):
             pairs = release.pairs.between(first, last)
