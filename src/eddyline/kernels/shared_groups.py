@@ -58,8 +58,8 @@ def _next(block: Any, at: Any, next_block: Any) -> Any:
 def watch(
     kind: int,
     slope: float,
-    weight: float,
-    offset: float,
+    weights: np.ndarray,
+    offsets: np.ndarray,
     valid: np.ndarray,
     value: np.ndarray,
     count: np.ndarray,
@@ -80,7 +80,7 @@ def watch(
     """Mark the cells that are not quiet, and count the rows of all.
 
     Args:
-        kind: of the condition, with ``slope``, ``weight`` and ``offset``.
+        kind: of the condition, with its ``slope`` and, float64 by window, weight and offset.
         valid, value: by row number, what is aggregated.
         count, total: by cell, the number of values and their sum, rounded; only if ``kind`` needs
             them. special: by cell, several numbers; a cell where one is not 0 is not quiet, nor is
@@ -104,34 +104,39 @@ def watch(
     for number in range(lists.shape[0]):
         coming = grown[number, 2]
         touching = 0
-        block, at = grown[number, 0], grown[number, 1]
-        for _ in range(coming):
-            block, at = _next(block, at, next_block)
-            e = block * BLOCK + at
-            at += 1
-            row, spot = entries[e, 0], entries[e, 1]
-            mine = np.uint64(spot)
-            if scratch[mine, _COME] == 0.0:
-                touched[touching] = spot
-                touching += 1
-                scratch[mine, _RUNNING] = 0.0
-                scratch[mine, _SIZE] = 0.0
-                scratch[mine, _HIGHEST] = _NEVER
-            scratch[mine, _COME] += 1.0
-            if kind != NOTHING:
-                if valid[row]:
-                    x = slope * value[row] if is_sum else 0.0
-                    if not abs(x) < HUGE:
-                        x = np.inf
-                    scratch[mine, _RUNNING] += x + weight
-                    scratch[mine, _SIZE] += abs(x) + abs(weight)
-                if not scratch[mine, _RUNNING] <= scratch[mine, _HIGHEST]:
-                    scratch[mine, _HIGHEST] = scratch[mine, _RUNNING]
         for i in range(list_starts[number], list_starts[number + 1]):
             w = of_list[i]
             passing = spans[w, 2]
             if coming == 0 and passing == 0:
                 continue
+            weight, offset = weights[w], offsets[w]
+            if i == list_starts[number] or weight != weights[of_list[i - 1]]:
+                for t in range(touching):
+                    scratch[touched[t], _COME] = 0.0
+                touching = 0
+                block, at = grown[number, 0], grown[number, 1]
+                for _ in range(coming):
+                    block, at = _next(block, at, next_block)
+                    e = block * BLOCK + at
+                    at += 1
+                    row, spot = entries[e, 0], entries[e, 1]
+                    mine = np.uint64(spot)
+                    if scratch[mine, _COME] == 0.0:
+                        touched[touching] = spot
+                        touching += 1
+                        scratch[mine, _RUNNING] = 0.0
+                        scratch[mine, _SIZE] = 0.0
+                        scratch[mine, _HIGHEST] = _NEVER
+                    scratch[mine, _COME] += 1.0
+                    if kind != NOTHING:
+                        if valid[row]:
+                            x = slope * value[row] if is_sum else 0.0
+                            if not abs(x) < HUGE:
+                                x = np.inf
+                            scratch[mine, _RUNNING] += x + weight
+                            scratch[mine, _SIZE] += abs(x) + abs(weight)
+                        if not scratch[mine, _RUNNING] <= scratch[mine, _HIGHEST]:
+                            scratch[mine, _HIGHEST] = scratch[mine, _RUNNING]
             cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
             too_many = kind == NOTHING or coming + passing > _MOST_ROWS
             found = False

@@ -14,23 +14,24 @@ from eddyline.algebra.expressions import (
     Call,
     ColumnRef,
     Expr,
-    Literal,
+    Parameter,
     columns_of,
     conjunction,
     conjuncts,
 )
 from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.plan import Filter, GroupBy, Plan, SharedRows
-from eddyline.physical.compiled import aggregate_column, group_keys
+from eddyline.physical.compiled import aggregate_column, group_keys, with_row
 from eddyline.physical.expressions import compile_predicate
 from eddyline.physical.node_planner import StemOf
 from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.aggregates.base import ByRow
 from eddyline.runtime.batch import Evaluator
+from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow
-from eddyline.runtime.eddy.shared_groups import Comparison, SharedGroups
+from eddyline.runtime.eddy.shared_groups import Comparison, Kind, SharedGroups
 from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.filter import Filter as FilterOperator
@@ -40,10 +41,16 @@ from eddyline.runtime.operators.supplied_input import SuppliedInput
 
 @dataclass(frozen=True, slots=True)
 class SharedSource:
-    """The flow below operators, and the columns of SharedRows behind the number of the query."""
+    """What operators above a flow are made over.
+
+    Attributes:
+        outputs: the columns of SharedRows behind the number of the query.
+        constants: the values of Parameters, by that number.
+    """
 
     flow: Flow
     outputs: Sequence[int | Evaluator]
+    constants: Constants
 
 
 def operators_above(
@@ -90,9 +97,10 @@ class _Planner(Planner):
         own = [
             t for t in terms if not can_fail(t) and min(columns_of(t), default=0) >= len(group.keys)
         ]
-        condition = conjunction(tuple(own))
+        condition = conjunction(with_row(own, len(group.schema)))
         having = None if condition is None else compile_predicate(condition)
-        shown = ShownGroups(having)
+        constants = self._source.constants if self._source.constants.types else None
+        shown = ShownGroups(having, constants)
         make = partial(self._shown_groups, group, shown, own)
         rest = conjunction(tuple(t for t in terms if t not in own))
         if rest is None:
@@ -106,7 +114,7 @@ class _Planner(Planner):
         self, plan: GroupBy, shown: ShownGroups, having: Sequence[Expr], *, retract: bool = True
     ) -> Operator:
         """The operator of GROUP BY; ``having``: terms that are true of what is shown."""
-        shown = ShownGroups(shown.having, *self._period)
+        shown = ShownGroups(shown.having, shown.constants, *self._period)
         flow = self._source.flow
         columns = [aggregate_column(a) for a in plan.aggregates]
         if not (
@@ -119,39 +127,33 @@ class _Planner(Planner):
         if self._groups is None:
             keys = group_keys(plan.keys)
             values = GroupValues(keys, columns, retract=retract, shown=shown)
-            self._groups = SharedGroups(
-                flow, self._source.outputs, keys, values, comparison_of(having, plan)
-            )
+            compared = comparison_of(having, plan, self._source.constants)
+            self._groups = SharedGroups(flow, self._source.outputs, keys, values, compared)
         return self._groups
 
 
 #: By comparison: whether it holds of values above the constant.
 _ABOVE: Final = {">": True, ">=": True, "<": False, "<=": False}
-#: By function, of which a comparison is one of the count and the sum of values.
-_SUMS: Final = ("sum", "try_sum")
-_MEANS: Final = ("avg", "try_avg")
+_KINDS: Final[dict[str, Kind]] = {
+    **dict.fromkeys(("sum", "try_sum"), "sum"),
+    **dict.fromkeys(("avg", "try_avg"), "mean"),
+    "count": "count",
+}
 
 
-def comparison_of(terms: Sequence[Expr], plan: GroupBy) -> Comparison | None:
+def comparison_of(terms: Sequence[Expr], plan: GroupBy, constants: Constants) -> Comparison | None:
     """A term that compares a sum, mean or count with a constant; None if there is none."""
     for term in terms:
         if not (isinstance(term, Call) and term.function in _ABOVE):
             continue
         value, bound = term.arguments
         above = _ABOVE[term.function]
-        if isinstance(value, Literal):
+        if isinstance(value, Parameter):
             value, bound, above = bound, value, not above
-        if not (isinstance(value, ColumnRef) and isinstance(bound, Literal)):
+        if not (isinstance(value, ColumnRef) and isinstance(bound, Parameter)):
             continue
-        if isinstance(bound.value, bool) or not isinstance(bound.value, (int, float)):
-            continue
-        sign, constant = 1.0 if above else -1.0, float(bound.value)
         column = value.index - len(plan.keys)
-        function = plan.aggregates[column].function
-        if function in _SUMS:
-            return Comparison(column, sign, 0.0, -sign * constant)
-        if function in _MEANS:
-            return Comparison(column, sign, -sign * constant, 0.0)
-        if function == "count":
-            return Comparison(column, 0.0, sign, -sign * constant)
+        kind = _KINDS.get(plan.aggregates[column].function)
+        if kind is not None:
+            return Comparison(column, kind, above, constants, bound.index)
     return None

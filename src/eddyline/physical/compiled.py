@@ -7,7 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from eddyline.algebra.expressions import Aggregate, ColumnRef, Expr, shift_columns
+from eddyline.algebra.expressions import (
+    Aggregate,
+    ColumnRef,
+    Expr,
+    Parameter,
+    rewrite,
+    shift_columns,
+)
 from eddyline.algebra.plan import AntiJoin, Join, SemiJoin, StreamScan
 from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.physical.expressions import compile_expr, compile_predicate
@@ -72,6 +79,15 @@ def stem_window(scan: StreamScan, stem: Stem, probed: bool) -> StemWindow:
         case PartitionRows(columns, _, count):
             return PartitionWindow(stem, str(scan.window), columns, count)
     return EndlessWindow(keep=probed)
+
+
+def with_row(exprs: Sequence[Expr], width: int) -> tuple[Expr, ...]:
+    """The expressions with Parameters as columns behind ``width`` others."""
+
+    def change(e: Expr) -> Expr | None:
+        return ColumnRef(e.type, width + e.index, e.name) if isinstance(e, Parameter) else None
+
+    return tuple(rewrite(e, change) for e in exprs)
 
 
 def group_keys(keys: Sequence[Expr]) -> GroupKeys:

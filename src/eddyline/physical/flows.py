@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from eddyline.algebra.expressions import ColumnRef, Expr, Parameter, conjunction, rewrite
+from eddyline.algebra.expressions import ColumnRef, Expr, conjunction
 from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.physical.above_flows import SharedSource, operators_above
 from eddyline.physical.clauses import clauses
@@ -16,6 +16,7 @@ from eddyline.physical.node_planner import StemOf
 from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.batch import Evaluator, Predicate
+from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.edges import Equality, JoinGraph, Key, keys_of
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow
@@ -98,9 +99,10 @@ class FlowPlanner:
 
         def make() -> PerQuery:
             columns = [output_of(e) for e in part.outputs]
-            source = SharedSource(flow, columns)
+            constants = Constants([c.type for c in part.constants])
+            source = SharedSource(flow, columns, constants)
             made = partial(operators_above, above, emit, self._stem_of, self._strategy, source)
-            return PerQuery(flow, columns, made)
+            return PerQuery(flow, columns, made, constants)
 
         operator = self._graph.obtain(("per query", flow, part.outputs, above, emit), make)
         assert isinstance(operator, PerQuery), "the key of such operators"
@@ -188,15 +190,6 @@ def _key(expr: Expr) -> Key:
 def _predicate(terms: tuple[Expr, ...]) -> Callable[[], Predicate] | None:
     condition = conjunction(terms)
     return None if condition is None else partial(compile_predicate, condition)
-
-
-def with_row(exprs: Sequence[Expr], width: int) -> tuple[Expr, ...]:
-    """The expressions with Parameters as columns behind ``width`` others."""
-
-    def change(e: Expr) -> Expr | None:
-        return ColumnRef(e.type, width + e.index, e.name) if isinstance(e, Parameter) else None
-
-    return tuple(rewrite(e, change) for e in exprs)
 
 
 def output_of(expr: Expr) -> int | Evaluator:

@@ -43,7 +43,8 @@ def alike(part: Part) -> Part:
     True
     """
     filters = tuple(tuple(map(_without_values, terms)) for terms in part.filters)
-    return replace(part, filters=filters, residual=tuple(map(_without_values, part.residual)))
+    residual = tuple(map(_without_values, part.residual))
+    return replace(part, filters=filters, residual=residual, constants=())
 
 
 def _without_values(expr: Expr) -> Expr:

@@ -7,7 +7,8 @@
 
 The input of the lowest GROUP BY or DISTINCT is a flow, which returns its rows once per query, by
 the query's filters and windows. The number of the query is one more key of all operators above:
-one operator keeps the groups of all queries apart.
+one operator keeps the groups of all queries apart. Numbers that HAVING compares with aggregates are
+Parameters there, with values by query.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.types as pt
 
 from eddyline.algebra.catalog import INSERTS, Emit
 from eddyline.algebra.expressions import (
@@ -26,6 +28,8 @@ from eddyline.algebra.expressions import (
     ColumnRef,
     Expr,
     Literal,
+    Parameter,
+    conjunction,
     conjuncts,
     rewrite,
     shift_columns,
@@ -68,8 +72,12 @@ def decompose_grouped(plan: Plan, emit: Emit = INSERTS) -> tuple[Signature, Part
         if found is not None:
             signature, part = found
             shared = _shared_rows(signature, part, below.lifespan_us)
-            above = _per_query(plan, grouping, grouped, shared)
-            return signature, replace(part, names=_names(plan), above=above, emit=emit)
+            opened, constants = _opened(plan, grouping)
+            above = _per_query(opened, grouping, grouped, shared)
+            names = _names(plan)
+            return signature, replace(
+                part, names=names, above=above, emit=emit, constants=tuple(constants)
+            )
     return None
 
 
@@ -127,6 +135,46 @@ def _rejects_no_rows(term: Expr, aggregates: Sequence[Aggregate]) -> bool:
         return False
     pair = (bound.value, 0) if swapped else (0, bound.value)
     return not _COMPARISONS[term.function](*pair)
+
+
+def _opened(plan: Plan, grouping: Plan) -> tuple[Plan, list[Literal]]:
+    """The plan with Parameters for the numbers that HAVING compares with aggregates, and these."""
+    if plan is grouping or isinstance(grouping, Distinct):
+        return plan, []
+    (below,) = plan.inputs
+    if below is not grouping:
+        below, constants = _opened(below, grouping)
+        return plan.with_inputs(below), constants
+    constants = []
+    if not isinstance(plan, Filter) or not isinstance(grouping, GroupBy):
+        return plan, constants
+    terms = [_open(t, len(grouping.keys), constants) for t in conjuncts(plan.predicate)]
+    condition = conjunction(tuple(terms))
+    assert condition is not None, "a filter has terms"
+    return Filter(below, condition), constants
+
+
+def _open(term: Expr, keys: int, constants: list[Literal]) -> Expr:
+    """A comparison of an aggregate with a number, which becomes a Parameter; other terms as they
+    are.
+    """
+    if not (isinstance(term, Call) and term.function in _COMPARISONS):
+        return term
+    sides: list[Expr] = list(term.arguments)
+    for i, other in ((1, sides[0]), (0, sides[1])):
+        value = sides[i]
+        is_open = isinstance(other, ColumnRef) and other.index >= keys and _is_number(value)
+        if is_open and isinstance(value, Literal):
+            sides[i] = Parameter(value.type, len(constants), f"constant {len(constants)}")
+            constants.append(value)
+    return replace(term, arguments=tuple(sides))
+
+
+def _is_number(value: Expr) -> bool:
+    if not isinstance(value, Literal) or value.value is None:
+        return False
+    type_ = value.type
+    return bool(pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_))
 
 
 def _with_outputs(flat: Flat, grouping: GroupBy | Distinct) -> tuple[Flat, GroupBy | Distinct]:

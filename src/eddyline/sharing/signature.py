@@ -20,7 +20,15 @@ from functools import cached_property
 from typing import Final
 
 from eddyline.algebra.catalog import INSERTS, Emit
-from eddyline.algebra.expressions import Call, ColumnRef, Expr, columns_of, shift_columns, walk
+from eddyline.algebra.expressions import (
+    Call,
+    ColumnRef,
+    Expr,
+    Literal,
+    columns_of,
+    shift_columns,
+    walk,
+)
 from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import (
     AntiJoin,
@@ -108,6 +116,7 @@ class Part:
         outputs, names: the select list over the columns of all sources.
         above: the plan above the outputs, over a SharedRows of them; None: they are the results.
         emit: what it emits of the answer of that plan.
+        constants: the values of Parameters of that plan.
     """
 
     filters: tuple[tuple[Expr, ...], ...]
@@ -117,6 +126,7 @@ class Part:
     names: tuple[str, ...]
     above: Plan | None = None
     emit: Emit = INSERTS
+    constants: tuple[Literal, ...] = ()
 
 
 def decompose(plan: Plan) -> tuple[Signature, Part] | None:

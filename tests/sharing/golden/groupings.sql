@@ -7,7 +7,7 @@ own filter: (price > 5.0)
 own names: s, n, total
 columns: upper(symbol), (qty + 1)
 Project  _query AS c0, upper(symbol) AS c1, COUNT(*) AS c2, SUM((qty + 1)) AS c3  WK
-  Filter  (COUNT(*) > 2)                                                          WK
+  Filter  (COUNT(*) > $constant 0)                                                WK
     GroupBy  _query, upper(symbol): COUNT(*), SUM((qty + 1))                      WK
       SharedRows                                                                  WK
 ----------

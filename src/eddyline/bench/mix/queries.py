@@ -93,6 +93,10 @@ CLASSES: Final[dict[str, _Text]] = {
         f"SELECT machine, AVG(temp) AS t FROM readings [RANGE {20 + i} SECONDS] GROUP BY machine "
         "HAVING AVG(temp) > 30"
     ),
+    "alerts": lambda i: (
+        f"SELECT site, AVG(temp) AS t FROM readings [RANGE {10 + i % 10 * 10} SECONDS] WHERE load > "
+        f"{i / 50} GROUP BY site HAVING AVG(temp) > {30 + i / 100}"
+    ),
     "other aggregates": lambda i: (
         "SELECT machine, {0}({1}) AS v FROM readings [RANGE 60 SECONDS] GROUP BY machine "
         "HAVING {0}({1}) > {2}".format(

@@ -215,7 +215,9 @@ class Execution:
         replaces = query.replace_key is not None
         grouping = shared.grouping(key, query.change_schema, operator, replaces=replaces)
         grouping.subscribe(query.name, bit)
-        subscription = GroupedSubscription(shared, grouping, key, bit, placement.number)
+        constants = [c.value for c in part.constants]
+        number = placement.number
+        subscription = GroupedSubscription(shared, grouping, key, bit, number, constants)
         if is_new:
             self.graph.add_end(operator, grouping)
         self.graph.use(operator)

@@ -20,7 +20,8 @@ from eddyline.engine.execution.result_tables import ResultTable
 from eddyline.engine.execution.shared_flow import SharedFlow
 from eddyline.engine.execution.subscriptions import FlowSubscription
 from eddyline.engine.query_metrics import QueryMetrics
-from eddyline.physical.flows import windows_of, with_row
+from eddyline.physical.compiled import with_row
+from eddyline.physical.flows import windows_of
 from eddyline.runtime.batch import Batch, Stored, before
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array

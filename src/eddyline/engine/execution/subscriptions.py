@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -103,17 +104,24 @@ class GroupedSubscription(FlowSubscription):
 
     Args:
         number: of the query in the operators that group, from a checkpoint; None: any.
+        constants: of the query, for these operators.
 
     Attributes:
         number: likewise.
     """
 
     def __init__(
-        self, shared: SharedFlow, grouping: Grouping, key: object, bit: int, number: int | None
+        self,
+        shared: SharedFlow,
+        grouping: Grouping,
+        key: object,
+        bit: int,
+        number: int | None,
+        constants: Sequence[Any],
     ) -> None:
         super().__init__(shared, grouping, key, [bit])
         self.operator: PerQuery = grouping.operator
-        self.number = self.operator.admit(bit, number)
+        self.number = self.operator.admit(bit, number, constants)
         self._grouping = grouping
 
     @property

@@ -18,13 +18,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.lineage import by_bit
 from eddyline.runtime.batch import Batch, Evaluator, merge
+from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.shared_groups import SharedGroups
 from eddyline.runtime.failures import collecting, report
@@ -49,6 +50,7 @@ class PerQuery(Operator):
         outputs: the columns that they need: of the flow's results, or how to compute them.
         make: makes the operators, from the flow upwards; each has one input. The lowest is the one
             that it is given, if any.
+        constants: of queries, which these operators read.
     """
 
     def __init__(
@@ -56,11 +58,13 @@ class PerQuery(Operator):
         flow: Flow,
         outputs: Sequence[int | Evaluator],
         make: Callable[[SharedGroups | None], Sequence[Operator]],
+        constants: Constants,
     ) -> None:
         super().__init__((flow,))
         self.flow = flow
         self._outputs = tuple(outputs)
         self._make = make
+        self._constants = constants
         self._above = tuple(make(None))
         self._numbers: dict[int, int] = {}  # by bit of the flow
         self._by_bit: Array | None = None  # the same, -1 for others; None: not computed
@@ -69,17 +73,19 @@ class PerQuery(Operator):
 
     # -- queries -----------------------------------------------------------------------------------
 
-    def admit(self, bit: int, number: int | None) -> int:
+    def admit(self, bit: int, number: int | None, constants: Sequence[Any] = ()) -> int:
         """Add the query with this bit in the flow; returns its number.
 
         Args:
             number: from a checkpoint; None: any.
+            constants: its constants.
         """
         if number is None:
             number = self._free.pop() if self._free else self._end
         self._end = max(self._end, number + 1)
         self._numbers[bit] = number
         self._by_bit = None
+        self._constants.put(number, constants)
         if self._groups is not None:
             self._groups.admit(bit, number)
         return number

@@ -12,8 +12,8 @@ queries hold; here filters differ as well, and are shared by lineage (Madden et 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Final, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,7 @@ from eddyline.kernels.row_lists import received as received_rows
 from eddyline.kernels.unique import unique
 from eddyline.runtime.aggregates.base import ByRow, Walk, Watched
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator
+from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.row_lists import NewRows, RowLists
 from eddyline.runtime.failures import collecting, report
@@ -45,17 +46,38 @@ _NOT_WATCHED: Final = Watched(
 _GROUP_BITS: Final = 40
 
 
-class Comparison(NamedTuple):
-    """A condition of HAVING: ``slope * SUM(x) + weight * COUNT(x) + offset > 0``, or ``>= 0``.
+Kind = Literal["sum", "mean", "count"]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A condition of HAVING: whether an aggregate is above, or below, a constant or equals it.
 
     Attributes:
-        column: the number of the aggregate with x.
+        column: the number of the aggregate. kind: what it is.
+        above: whether above. constants, constant: the constant of each query.
     """
 
     column: int
-    slope: float
-    weight: float
-    offset: float
+    kind: Kind
+    above: bool
+    constants: Constants
+    constant: int
+
+    def terms(self, queries: int) -> tuple[float, Array, Array]:
+        """Slope, and float64[queries] weights and offsets, so that the condition is ``slope * sum +
+        weight * count + offset > 0``, or ``>= 0``.
+        """
+        sign = 1.0 if self.above else -1.0
+        bound = np.zeros(queries)
+        known = self.constants.floats(self.constant)[:queries]
+        bound[: known.size] = known
+        nothing = np.zeros(queries)
+        if self.kind == "sum":
+            return sign, nothing, -sign * bound
+        if self.kind == "mean":
+            return sign, -sign * bound, nothing
+        return 0.0, np.full(queries, sign), -sign * bound
 
 
 class SharedGroups(Operator):
@@ -222,16 +244,17 @@ class SharedGroups(Operator):
 
     def _watch(self, walk: Walk) -> Array:
         """Bool by window: whether a group may have to be emitted; counts the rows of all groups."""
-        watched, slope, weight, offset = _NOT_WATCHED, 0.0, 0.0, 0.0
+        watched, slope = _NOT_WATCHED, 0.0
+        weight = offset = np.zeros(self._lists.windows.end)
         lanes: Sequence[Array] = (_NO_VALID,)
-        rows = len(self._lists)
-        if self._comparison is not None and all(c.cannot_fail(rows) for c in self._columns):
-            column, slope, weight, offset = self._comparison
-            found = self._columns[column].watched()
+        rows, compared = len(self._lists), self._comparison
+        if compared is not None and all(c.cannot_fail(rows) for c in self._columns):
+            found = self._columns[compared.column].watched()
             if found is not None:
                 watched = found
+                slope, weight, offset = compared.terms(weight.size)
                 all_lanes = [lane.array for lane in self._lists.lanes]
-                lanes = self._values.lanes_by_column(all_lanes)[column]
+                lanes = self._values.lanes_by_column(all_lanes)[compared.column]
         place = self._no_place.array if watched.place is None else watched.place
         return kernels.watch(
             watched.kind,

@@ -13,6 +13,7 @@ from eddyline.kernels.aggregates import SignedRows, different, last_of_event
 from eddyline.runtime.aggregates import Aggregate, Count
 from eddyline.runtime.aggregates.base import ByRow
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Predicate
+from eddyline.runtime.constants import Constants
 from eddyline.runtime.failures import Failure, report, usable_rows
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
@@ -47,12 +48,15 @@ class ShownGroups:
     """Which rows of groups are emitted.
 
     Attributes:
-        having: a predicate over the aggregates; None: all rows. Keys are NULL for it.
+        having: a predicate over the aggregates and the constants, which are behind them; None: all
+            rows. Keys are NULL for it.
+        constants: by the first key, the number of a query; None: there are none.
         every_us, offset_us: the answer is read at multiples of a period, behind them by the offset:
             of the changes of a group in between the last one suffices. 0: at any instant.
     """
 
     having: Predicate | None = None
+    constants: Constants | None = None
     every_us: int = 0
     offset_us: int = 0
 
@@ -203,8 +207,9 @@ class GroupValues:
             columns = names + [v.take(pa.array(places)) for v in new]
             self._report_failed(slots[places], ts[places], seq[places], columns, why)
         if self.shown.having is not None:
-            now &= self._is_accepted(new)
-            before &= self._is_accepted(old)
+            constants = self._constants(slots, named)
+            now &= self._is_accepted(new + constants)
+            before &= self._is_accepted(old + constants)
         plus, minus = now & changed, before & changed
         if not self._retract:
             minus &= ~now
@@ -222,7 +227,7 @@ class GroupValues:
             slots = slots[~column.aggregate.has_failed(slots)]
         values = [c.aggregate.current(slots) for c in self.columns]
         if self.shown.having is not None:
-            kept = np.flatnonzero(self._is_accepted(values))
+            kept = np.flatnonzero(self._is_accepted(values + self._constants(slots, named)))
             slots, values = slots[kept], [v.take(pa.array(kept)) for v in values]
         n = slots.size
         ids, keys = named(slots)
@@ -236,8 +241,13 @@ class GroupValues:
             return ts, seq
         return -((self.shown.offset_us - ts) // every), np.zeros(seq.size, np.int64)
 
+    def _constants(self, slots: Array, named: Naming) -> list[pa.Array]:
+        """The constants for groups, in columns."""
+        constants = self.shown.constants
+        return [] if constants is None else constants.of(np.asarray(named(slots)[1][0]))
+
     def _is_accepted(self, values: list[pa.Array]) -> Array:
-        """bool[m]: where HAVING accepts the values of aggregates."""
+        """bool[m]: where HAVING accepts the values of aggregates and constants."""
         assert self.shown.having is not None, "asked only then"
         n = len(values[0])
         nothing = np.zeros(n, np.int64)
