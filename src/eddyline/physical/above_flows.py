@@ -116,7 +116,7 @@ class _Planner(Planner):
         """The operator of GROUP BY; ``having``: terms that are true of what is shown."""
         shown = ShownGroups(shown.having, shown.constants, *self._period)
         flow = self._source.flow
-        columns = [aggregate_column(a) for a in plan.aggregates]
+        columns = [aggregate_column(a, in_order=True) for a in plan.aggregates]
         if not (
             isinstance(plan.input, SharedRows)
             and isinstance(flow, FilterFlow)

@@ -99,16 +99,21 @@ def group_keys(keys: Sequence[Expr]) -> GroupKeys:
     )
 
 
-def aggregate_column(aggregate: Aggregate) -> AggregateColumn:
+def aggregate_column(aggregate: Aggregate, *, in_order: bool) -> AggregateColumn:
     """An aggregate with its argument, which is NULL for rows that its FILTER leaves out."""
     argument = aggregate.value
     return AggregateColumn(
-        aggregate_state(aggregate), None if argument is None else compile_expr(argument)
+        aggregate_state(aggregate, in_order=in_order),
+        None if argument is None else compile_expr(argument),
     )
 
 
-def aggregate_state(aggregate: Aggregate, *, endless: bool = False) -> AggregateState:
-    """The state of an aggregate; ``endless``: of rows that never leave."""
+def aggregate_state(
+    aggregate: Aggregate, *, endless: bool = False, in_order: bool = False
+) -> AggregateState:
+    """The state of an aggregate; ``endless`` and ``in_order`` as of ``Wanted``."""
     type_ = None if aggregate.value is None else aggregate.value.type
-    wanted = Wanted(type_, aggregate.type, aggregate.distinct, aggregate.parameters, endless)
+    wanted = Wanted(
+        type_, aggregate.type, aggregate.distinct, aggregate.parameters, endless, in_order
+    )
     return make_aggregate(aggregate.function, wanted)

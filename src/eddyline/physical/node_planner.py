@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.expressions import ColumnRef, Expr, Literal
+from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
     AntiJoin,
     AsofJoin,
@@ -342,7 +343,10 @@ class NodePlanner(StorePlanner):
 
     def _group(self, plan: GroupBy, *, retract: bool, shown: ShownGroups = ALL_GROUPS) -> Operator:
         source = self.build(plan.input, probed=not is_endless(plan.input))
-        columns = [aggregate_column(a) for a in plan.aggregates]
+        rows = plan.input
+        in_order = rows.pattern <= Pattern.WKS and not rows.takes_back
+        in_order &= type(plan) is GroupBy and self.expiries(rows, [np.int64]) is not None
+        columns = [aggregate_column(a, in_order=in_order) for a in plan.aggregates]
         return self._grouping(
             plan.input,
             source,

@@ -52,14 +52,17 @@ def batch(random: Random, type_: pa.DataType, rows: int) -> Batch:
     return Batch(zeros, zeros, zeros, np.ones(rows, np.int8), (zeros,), (None,), tuple(columns))
 
 
+@pytest.mark.parametrize("in_order", [False, True])
 @pytest.mark.parametrize(("aggregate", "given"), CASES)
-def test_forgotten_slots_are_as_new_ones(aggregate: Aggregate, given: pa.DataType) -> None:
+def test_forgotten_slots_are_as_new_ones(
+    aggregate: Aggregate, given: pa.DataType, in_order: bool
+) -> None:
     random = Random(f"{aggregate} {given}")
 
     def state() -> State:
-        return aggregate_column(aggregate).aggregate
+        return aggregate_column(aggregate, in_order=in_order).aggregate
 
-    evaluate = aggregate_column(aggregate).argument
+    evaluate = aggregate_column(aggregate, in_order=in_order).argument
     used, forgotten = RunningAggregates([state()]), np.array([1, 3, 5])
     for _ in range(5):
         fresh = RunningAggregates([state()])

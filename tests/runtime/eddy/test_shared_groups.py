@@ -22,7 +22,10 @@ FLOATS: Final[dict[str, list[float | None]]] = {
     "special": [float("nan"), float("inf"), float("-inf"), 1.0, 2.0, None],
     "far": [1e300, -1e300, 1e-300, 5e-324, 1.0, 2.0**401, -(2.0**401)],
 }
-AGGREGATES: Final = ("AVG(v)", "SUM(v)", "COUNT(*)", "COUNT(v)", "SUM(i)", "AVG(i)", "STDDEV(v)")
+AGGREGATES: Final = (
+    *("AVG(v)", "SUM(v)", "COUNT(*)", "COUNT(v)", "SUM(i)", "AVG(i)", "STDDEV(v)"),
+    *("MIN(v)", "MAX(i)", "MAX(v)"),
+)
 BOUNDS: Final = {
     "AVG(v)": (0.5, 1, 1.5),
     "SUM(v)": (1, 2.5, 0.30000000000000004),

@@ -94,8 +94,8 @@ CLASSES: Final[dict[str, _Text]] = {
         "HAVING AVG(temp) > 30"
     ),
     "alerts": lambda i: (
-        f"SELECT site, AVG(temp) AS t FROM readings [RANGE {10 + i % 10 * 10} SECONDS] WHERE load > "
-        f"{i / 50} GROUP BY site HAVING AVG(temp) > {30 + i / 100}"
+        f"SELECT site, AVG(temp) AS t FROM readings [RANGE {10 + i % 10 * 10} SECONDS] WHERE "
+        f"load > {i / 50} GROUP BY site HAVING AVG(temp) > {30 + i / 100}"
     ),
     "other aggregates": lambda i: (
         "SELECT machine, {0}({1}) AS v FROM readings [RANGE 60 SECONDS] GROUP BY machine "

@@ -97,7 +97,8 @@ class Wanted:
     Attributes:
         argument: the type of the values; None: whole rows. result: the type of the aggregate.
         distinct: whether equal values count once. parameters: constants of the function.
-        endless: whether rows never leave.
+        endless: whether rows never leave. in_order: whether they leave in the order in which they
+            came.
     """
 
     argument: pa.DataType | None
@@ -105,6 +106,7 @@ class Wanted:
     distinct: bool = False
     parameters: tuple[Any, ...] = ()
     endless: bool = False
+    in_order: bool = False
 
 
 Factory: TypeAlias = Callable[[Wanted], Aggregate]

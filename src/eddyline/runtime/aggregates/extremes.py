@@ -1,4 +1,4 @@
-"""MIN and MAX."""
+"""MIN and MAX: from a heap of the values of a group or, where rows leave in order, from a queue."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.types as pt
 
+from eddyline.kernels import monotone_queues as queues
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.heaps import NO_NODE, run_extreme
 from eddyline.kernels.unique import unique
 from eddyline.runtime.aggregates.base import (
     Aggregate,
+    ByRow,
     Reported,
     SlotArrays,
     Wanted,
     computes,
+    valid_lane,
 )
 from eddyline.runtime.aggregates.nodes import Nodes
-from eddyline.runtime.state import State, nested
+from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.order_keys import order_keys
+from eddyline.runtime.stores.order_keys import order_keys, values_of_keys
 from eddyline.runtime.stores.slot_arrays import SlotArray
 
 
@@ -99,6 +103,65 @@ class Extreme(SlotArrays):
         self._heap.restore(nested(state, "heap"))
 
 
+class QueuedExtreme(ByRow):
+    """MIN and MAX of rows that leave in the order in which they came; not of texts."""
+
+    dtypes: Sequence[Any] = (np.bool_, np.int64)
+    front: Array
+    back: Array
+    reported: Array
+    shown: Array
+
+    def __init__(self, type_: pa.DataType, *, largest: bool) -> None:
+        super().__init__(
+            front=SlotArray(np.int64, fill=queues.NO_RUN),
+            back=SlotArray(np.int64, fill=queues.NO_RUN),
+            reported=SlotArray(np.int64),
+            shown=SlotArray(np.bool_),
+        )
+        self._type, self._largest = type_, largest
+        self._runs = SlotArray(np.int64, (queues.RUN_COLUMNS,))
+        self._free = np.array([queues.NO_RUN, 0])
+
+    def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
+        assert values is not None
+        return [valid_lane(values), order_keys(values)]
+
+    def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
+        valid, key = lanes
+        self._runs.grow(int(self._free[queues.FRESH]) + int((rows.sign > 0).sum()))
+        new, new_valid, old, old_valid = queues.run_queues(
+            rows,
+            valid,
+            key,
+            self._largest,
+            self.front,
+            self.back,
+            self._runs.array,
+            self._free,
+            self.reported,
+            self.shown,
+        )
+        changed = (new_valid != old_valid) | (new_valid & (new != old))
+        values = (values_of_keys(k, v, self._type) for k, v in ((new, new_valid), (old, old_valid)))
+        return Reported(*values, changed)
+
+    def current(self, slots: Array) -> pa.Array:
+        return values_of_keys(self.reported[slots], self.shown[slots], self._type)
+
+    def forget(self, slots: Array) -> None:
+        queues.release_queues(slots, self.front, self._runs.array, self._free)
+        super().forget(slots)
+
+    def state(self) -> State:
+        return {**super().state(), "runs": self._runs.held(), "free": self._free}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._runs.restore(array(state, "runs"))
+        self._free = array(state, "free").copy()
+
+
 class EndlessExtreme(Extreme):
     """MIN and MAX of rows that never leave: of the values of a group one is kept."""
 
@@ -119,8 +182,24 @@ class EndlessExtreme(Extreme):
 
 def _extreme(of: Wanted, *, largest: bool) -> Aggregate:
     assert of.argument is not None
-    kind = EndlessExtreme if of.endless else Extreme
+    kind: type[Extreme | QueuedExtreme] = EndlessExtreme if of.endless else Extreme
+    if of.in_order and not of.distinct and _has_order_key(of.argument):
+        kind = QueuedExtreme
     return kind(of.argument, largest=largest)
+
+
+def _has_order_key(type_: pa.DataType) -> bool:
+    """Whether an integer tells values of the type apart."""
+    if pt.is_decimal(type_):
+        return bool(type_.precision <= 18)
+    return bool(
+        pt.is_integer(type_)
+        or pt.is_floating(type_)
+        or pt.is_boolean(type_)
+        or pt.is_date32(type_)
+        or pt.is_timestamp(type_)
+        or pt.is_duration(type_)
+    )
 
 
 computes("min")(partial(_extreme, largest=False))
