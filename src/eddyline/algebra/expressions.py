@@ -183,7 +183,14 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 def columns_of(expr: Expr) -> frozenset[int]:
     """Ordinals of the input columns that the expression reads."""
-    return frozenset(e.index for e in walk(expr) if isinstance(e, ColumnRef))
+    found, waiting = [], [expr]
+    while waiting:  # faster than ``walk``
+        at = waiting.pop()
+        if isinstance(at, ColumnRef):
+            found.append(at.index)
+        else:
+            waiting.extend(at.args)
+    return frozenset(found)
 
 
 def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:

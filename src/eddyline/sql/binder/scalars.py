@@ -27,6 +27,7 @@ from eddyline.sql.binder.scope import Scope
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.group_window_syntax import group_call
 from eddyline.sql.limits import MAX_EXPRESSION
+from eddyline.sql.nodes import own_nodes
 from eddyline.types import sql_type
 
 _BINARY: Final[dict[type[exp.Expr], str]] = {
@@ -355,7 +356,7 @@ def is_aggregate(node: exp.Expr, catalog: Catalog) -> bool:
 
 def has_aggregate(node: exp.Expr, catalog: Catalog) -> bool:
     """Whether an expression contains an aggregate outside of its sub-queries and without OVER."""
-    own = list(node.walk(prune=lambda n: isinstance(n, exp.Query)))
+    own = own_nodes(node)
     windowed = {id(called_over(n)) for n in own if isinstance(n, exp.Window)}
     return any(is_aggregate(n, catalog) and id(n) not in windowed for n in own)
 

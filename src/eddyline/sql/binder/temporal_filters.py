@@ -39,6 +39,7 @@ from eddyline.sql.binder.context import BoundPlan, Context
 from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.catalog import Catalog
+from eddyline.sql.nodes import own_nodes
 from eddyline.types import sql_type
 
 _WRITE: Final = (
@@ -63,7 +64,7 @@ def is_clock(node: exp.Expr) -> bool:
 
 def has_clock(node: exp.Expr) -> bool:
     """Whether an expression reads the query's clock outside of its sub-queries."""
-    return any(map(is_clock, node.walk(prune=lambda n: isinstance(n, exp.Query))))
+    return any(map(is_clock, own_nodes(node)))
 
 
 @dataclass
