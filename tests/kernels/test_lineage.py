@@ -13,8 +13,6 @@ from eddyline.kernels.lineage import (
     expand,
     meet,
     order_ties,
-    put_bit,
-    wanted_by,
 )
 
 words = st.sampled_from([1, 2, 3, 16])
@@ -111,28 +109,6 @@ def test_the_window_that_ends_first_counts(data: st.DataObject) -> None:
     row, bit, exp = (ints([r[i] for r in results]) for i in range(3))
     earliest(exp, row, bit.astype(np.int32), ints(ts), ints(window))
     assert exp.tolist() == [min(e, ts[r] + window[b]) for r, b, e in results]
-
-
-@given(width=words, data=st.data())
-def test_rows_that_some_queries_select(width: int, data: st.DataObject) -> None:
-    some = bits_below(64 * width)
-    rows, mask = data.draw(st.lists(some, max_size=8)), data.draw(some)
-    found, lineage = wanted_by(block(rows, width), block([mask], width)[0])
-    assert found.tolist() == [i for i, bits in enumerate(rows) if bits & mask]
-    assert sets_of(lineage) == [bits & mask for bits in rows if bits & mask]
-
-
-@given(width=words, data=st.data())
-def test_a_bit_is_set_or_cleared_in_every_row(width: int, data: st.DataObject) -> None:
-    rows = data.draw(st.lists(bits_below(64 * width), max_size=8))
-    wanted = data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows)))
-    bit = data.draw(st.sampled_from([0, 63, 64 * width - 1]))
-    lineage = block(rows, width)
-    first = put_bit(lineage, bit, np.array(wanted, np.bool_))
-    assert first == any(w and not bits for w, bits in zip(wanted, rows, strict=True))
-    assert sets_of(lineage) == [
-        bits | {bit} if w else bits - {bit} for w, bits in zip(wanted, rows, strict=True)
-    ]
 
 
 @given(pairs=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), max_size=12))

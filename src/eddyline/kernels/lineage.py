@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from eddyline.kernels.hashing import mix
 from eddyline.kernels.options import inlined, kernel
 
 
@@ -192,50 +193,32 @@ def any_wanted(lineage: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def wanted_by(lineage: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows that some of the queries in ``mask`` (uint64[W]) want.
-
-    Returns:
-        int64[k] rows, and uint64[k, W], their lineage as far as these queries are concerned.
-    """
-    rows = np.empty(lineage.shape[0], np.int64)
-    count = 0
+def hash_lineages(lineage: np.ndarray) -> np.ndarray:
+    """int64[n], hashes of lineages; words without bits do not matter."""
+    out = np.empty(lineage.shape[0], np.int64)
     for i in range(lineage.shape[0]):
-        for w in range(mask.size):
-            if lineage[i, w] & mask[w]:
-                rows[count] = i
-                count += 1
-                break
-    mine = np.empty((count, mask.size), np.uint64)
-    for i in range(count):
-        for w in range(mask.size):
-            mine[i, w] = lineage[rows[i], w] & mask[w]
-    return rows[:count].copy(), mine
+        h = np.int64(0)
+        for w in range(lineage.shape[1]):
+            if lineage[i, w]:
+                h += mix(lineage[i, w] + np.uint64(w) * np.uint64(0x9E3779B97F4A7C15))
+        out[i] = mix(h)
+    return out
 
 
 @kernel
-def put_bit(lineage: np.ndarray, bit: int, wanted: np.ndarray) -> bool:
-    """Set a query's bit where bool[n] ``wanted``, and clear it elsewhere.
-
-    Returns:
-        Whether a row had no bit before.
-    """
-    word = bit >> 6
-    mask = np.uint64(1) << np.uint64(bit & 63)
-    first = False
-    for i in range(lineage.shape[0]):
-        if not wanted[i]:
-            lineage[i, word] &= ~mask
-            continue
-        if not first:
-            known = False
-            for w in range(lineage.shape[1]):
-                if lineage[i, w]:
-                    known = True
-                    break
-            first = not known
-        lineage[i, word] |= mask
-    return first
+def differing(
+    sets: np.ndarray, number: np.ndarray, lineage: np.ndarray, rows: np.ndarray
+) -> np.ndarray:
+    """int64[k], where row ``rows[i]`` of ``lineage`` is not set ``number[i]``."""
+    out = np.empty(number.size, np.int64)
+    count = 0
+    for i in range(number.size):
+        for w in range(sets.shape[1]):
+            if sets[number[i], w] != lineage[rows[i], w]:
+                out[count] = i
+                count += 1
+                break
+    return out[:count].copy()
 
 
 @kernel

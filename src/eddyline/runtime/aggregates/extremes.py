@@ -143,8 +143,8 @@ class QueuedExtreme(ByRow):
             self.shown,
         )
         changed = (new_valid != old_valid) | (new_valid & (new != old))
-        values = (values_of_keys(k, v, self._type) for k, v in ((new, new_valid), (old, old_valid)))
-        return Reported(*values, changed)
+        now = values_of_keys(new, new_valid, self._type)
+        return Reported(now, values_of_keys(old, old_valid, self._type), changed)
 
     def current(self, slots: Array) -> pa.Array:
         return values_of_keys(self.reported[slots], self.shown[slots], self._type)

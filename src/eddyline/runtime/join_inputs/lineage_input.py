@@ -1,7 +1,7 @@
 """A join input shared by queries: the rows of a stream that some query requires, and their lineage.
 
-The rows are in the SteM of the stream, which all flows and trees share. The lineage is in a lane of
-the SteM; the visible rows are in a ``JoinInput`` for each join key.
+The rows are in the SteM of the stream, which all flows and trees share. The number of the lineage
+is in a lane of the SteM; the visible rows are in a ``JoinInput`` for each join key.
 
 Source: Madden et al. 2002, section 2.3.
 """
@@ -14,7 +14,7 @@ from functools import reduce
 
 import numpy as np
 
-from eddyline.kernels.lineage import any_wanted, meet, put_bit, wanted_by
+from eddyline.kernels.lineage import any_wanted, meet
 from eddyline.runtime.batch import Batch, Evaluator, Stored
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.key_index import KeySet
@@ -27,6 +27,7 @@ from eddyline.runtime.join_inputs.flow_windows import (
     Windows,
 )
 from eddyline.runtime.join_inputs.join_input import JoinInput, StemRows
+from eddyline.runtime.join_inputs.lineage_sets import EMPTY, LineageSets
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import HashIndex, Liveness, Probes
 from eddyline.runtime.stores.rowstore import Lane
@@ -69,10 +70,10 @@ class LineageInput:
             for name, columns in keys.items()
         }
         self._lane = f"lineage:{stem.new_name()}"
-        self._words = 1
+        self._sets = LineageSets()
         self._rewound = False
         self._built = stem.next_id  # rows with ids below are built
-        stem.add_lane(self._lane, 0, derived=True)
+        stem.add_lane(self._lane, EMPTY, derived=True)
         self.gate: Gate | None = None
         self.arriving: Array = _NO_ROWS
 
@@ -174,7 +175,8 @@ class LineageInput:
         """
         self.build_all()
         if lineage is not None:
-            self._lineage()[self.stem.places(batch.ids[0])] = lineage
+            self._numbers()[self.stem.places(batch.ids[0])] = self._sets.numbers(lineage)
+            self._sets.forget(self.stem.held(self._lane))
 
     def build_all(self) -> None:
         """All rows of the SteM count as built."""
@@ -191,19 +193,12 @@ class LineageInput:
         Returns:
             int64[q], the pairs; uint64[q, W], their lineage.
         """
-        places = found - self.stem.base
-        return meet(own, number, self._lineage(), places, age, windows.lengths, windows.members)
+        stored = self.stem.lane_at(self._lane, found)
+        return meet(own, number, self._sets.array, stored, age, windows.lengths, windows.members)
 
     def widen(self, words: int) -> None:
         """Make room for more queries."""
-        if words == self._words:
-            return
-        old = self._lineage()
-        self.stem.remove_lane(self._lane)
-        self.stem.add_lane(self._lane, 0, width=words, derived=True)
-        kept = min(words, self._words)
-        self._words = words
-        self._lineage()[:, :kept] = old[:, :kept]
+        self._sets.widen(words)
 
     def held(self) -> Array:
         """int64: positions of the rows that have been built."""
@@ -212,37 +207,39 @@ class LineageInput:
 
     def lineage_of(self, ids: Array) -> Array:
         """uint64[n, W]: the lineage of rows, where rows have lineage."""
-        lineage: Array = self._lineage()[self.stem.places(ids)]
+        lineage: Array = self._sets.array[self._numbers()[self.stem.places(ids)]]
         return lineage
 
     def required_by(self, mask: Array) -> tuple[Array, Array]:
         """The rows built that some of these queries (uint64[W]) require: positions and lineage."""
-        rows, lineage = wanted_by(self._held_lineage(), mask)
+        rows, lineage = self._sets.required_by(self._held_numbers(), mask)
         return rows + self.stem.first, lineage
 
     def mark(self, bit: int, required: Array, batch: Batch) -> None:
         """Set which of all rows built (``batch``) a query requires."""
-        if put_bit(self._held_lineage(), bit, required):
+        numbers = self._held_numbers()
+        is_first = bool((required & (numbers == EMPTY)).any())
+        numbers[:] = self._sets.with_bit(numbers, bit, required)
+        if is_first:
             self._index_again(batch)
 
     def put(self, lineage: Array, batch: Batch) -> None:
         """Set the lineage of all rows built (``batch``)."""
-        self._held_lineage()[:] = lineage
+        self._held_numbers()[:] = self._sets.numbers(lineage)
         self._index_again(batch)
 
     def _index_again(self, batch: Batch) -> None:
         """Make just those of the rows built (``batch``) visible that some query requires."""
-        required = np.flatnonzero(any_wanted(self._held_lineage()))
+        required = np.flatnonzero(any_wanted(self._sets.array)[self._held_numbers()])
         self.show_only(batch.take(required), required + self.stem.first)
 
-    def _lineage(self) -> Array:
-        """uint64[capacity, W], by place."""
-        return self.stem.lane(self._lane).view(np.uint64).reshape(-1, self._words)
+    def _numbers(self) -> Array:
+        """int64[capacity], by place, the numbers of lineages."""
+        return self.stem.lane(self._lane)
 
-    def _held_lineage(self) -> Array:
-        """uint64[n, W] of the rows that have been built."""
-        start = self.stem.first - self.stem.base
-        return self._lineage()[start : start + self.held().size]
+    def _held_numbers(self) -> Array:
+        """int64[n] of the rows that have been built."""
+        return self.stem.held(self._lane)[: self.held().size]
 
     # -- all rows, for match probes ----------------------------------------------------------------
 
