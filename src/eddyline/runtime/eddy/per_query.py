@@ -16,7 +16,7 @@ DISTINCT has emitted: those are copied whenever it is rebuilt.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Final
 
@@ -171,8 +171,9 @@ class PerQuery(Operator):
 
     def answer(self, clock: int, bits: Sequence[int]) -> Batch:
         """The groups in the answers of some queries at ``clock``, with these queries."""
-        rows = self._above[-1].live(clock)
-        numbers = [self._numbers[bit] for bit in bits]
+        numbers = np.array([self._numbers[bit] for bit in bits], np.int64)
+        with nullcontext() if self._groups is None else self._groups.only_for(numbers):
+            rows = self._above[-1].live(clock)
         rows = rows.where(np.isin(rows.column(0).to_numpy(), numbers))
         return self._with_recipients(rows.where(rows.exp > clock))
 

@@ -11,7 +11,8 @@ queries hold; here filters differ as well, and are shared by lineage (Madden et 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -30,7 +31,7 @@ from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.row_lists import NewRows, RowLists
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.operators.group_values import GroupKeys, GroupRows, GroupValues
+from eddyline.runtime.operators.group_values import GroupKeys, GroupRows, GroupValues, Naming
 from eddyline.runtime.output import select_list
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
@@ -114,6 +115,7 @@ class SharedGroups(Operator):
         self._lists = RowLists(dtypes, values.move)
         self._loud = SlotArray(np.int8)
         self._no_place = SlotArray(np.int64, fill=NO_PLACE)
+        self._asked: Array | None = None  # queries whose rows ``live`` returns; None: of all
         self._numbers: dict[int, int] = {}  # by bit
         self._list_of: dict[object, int] = {}  # by what rows qualify
         self._by_bit: tuple[Array, Array] | None = None  # see ``_by_recipient``
@@ -205,9 +207,19 @@ class SharedGroups(Operator):
         return _in_time(out)
 
     def live(self, clock: int) -> Batch:
-        cells = self._lists.cells_of(self._lists.present)
+        wanted = self._lists.present if self._asked is None else self._asked
+        cells = self._lists.cells_of(wanted)
         cells = cells[self._members[cells] > 0]
         return self._values.rows(cells, clock, self._named)
+
+    @contextmanager
+    def only_for(self, numbers: Array) -> Iterator[None]:
+        """Inside, ``live`` returns the rows of the queries with these numbers only."""
+        self._asked = numbers
+        try:
+            yield
+        finally:
+            self._asked = None
 
     def _enter(self, batch: Batch) -> Array:
         """Put the rows of a batch of the flow into lists; ``RowLists.enter``."""
@@ -271,7 +283,11 @@ class SharedGroups(Operator):
             *walk,
         )
 
-    def _named(self, cells: Array) -> tuple[Array, list[pa.Array]]:
+    @property
+    def _named(self) -> Naming:
+        return Naming(self._rows, lambda cells: self._lists.named(cells)[0])
+
+    def _rows(self, cells: Array) -> tuple[Array, list[pa.Array]]:
         """The ids of groups' rows; and the numbers of queries and the keys."""
         number, group = self._lists.named(cells)
         return number << _GROUP_BITS | group, [pa.array(number), *self._table.keys(group)]

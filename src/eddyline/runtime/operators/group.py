@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow as pa
 
 from eddyline.kernels.merge import merge_destinations
 from eddyline.runtime.batch import EXPIRY, Batch, merge
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.operators.group_values import GroupKeys, GroupRows, GroupValues
+from eddyline.runtime.operators.group_values import GroupKeys, GroupRows, GroupValues, Naming
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
@@ -122,9 +121,14 @@ class GroupBy(Operator):
             slots = slots[self._values.members.count[slots] > 0]
         return self._values.rows(slots[: slots.size * self._values.started], clock, self._named)
 
-    def _named(self, slots: Array) -> tuple[Array, list[pa.Array]]:
-        """The ids of groups' rows, which are the slots, and the keys."""
-        return slots, self._table.keys(slots)
+    @property
+    def _named(self) -> Naming:
+        """The ids of groups' rows are the slots."""
+        table = self._table
+        return Naming(
+            lambda slots: (slots, table.keys(slots)),
+            lambda slots: table.key(0, slots).to_numpy(),
+        )
 
     def kept(self) -> int:
         return len(self._table) + (0 if self._expiries is None else len(self._expiries))

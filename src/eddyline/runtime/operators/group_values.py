@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -63,8 +63,17 @@ class ShownGroups:
 
 ALL_GROUPS: Final = ShownGroups()
 
-#: By slot (int64[m]), the ids of groups' rows (int64[m]) and their keys.
-Naming: TypeAlias = Callable[[Array], tuple[Array, list[pa.Array]]]
+
+class Naming(NamedTuple):
+    """What groups are called, given their slots, int64[m].
+
+    Attributes:
+        rows: makes the ids of their rows (int64[m]), and their keys.
+        numbers: int64[m], the first key, if that is the number of a query.
+    """
+
+    rows: Callable[[Array], tuple[Array, list[pa.Array]]]
+    numbers: Callable[[Array], Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +212,7 @@ class GroupValues:
             )
             places = np.flatnonzero(failed[0] & ~failed[1])
             why = np.select([f[places] for f, _ in reasons], [text for _, text in reasons], "")
-            names = named(slots[places])[1]
+            names = named.rows(slots[places])[1]
             columns = names + [v.take(pa.array(places)) for v in new]
             self._report_failed(slots[places], ts[places], seq[places], columns, why)
         if self.shown.having is not None:
@@ -230,7 +239,7 @@ class GroupValues:
             kept = np.flatnonzero(self._is_accepted(values + self._constants(slots, named)))
             slots, values = slots[kept], [v.take(pa.array(kept)) for v in values]
         n = slots.size
-        ids, keys = named(slots)
+        ids, keys = named.rows(slots)
         ts, seq, plus = np.full(n, clock), np.full(n, EXPIRY), np.ones(n, np.int8)
         return changes_of(ids, ts, seq, plus, keys + values, np.arange(n))
 
@@ -244,7 +253,7 @@ class GroupValues:
     def _constants(self, slots: Array, named: Naming) -> list[pa.Array]:
         """The constants for groups, in columns."""
         constants = self.shown.constants
-        return [] if constants is None else constants.of(np.asarray(named(slots)[1][0]))
+        return [] if constants is None else constants.of(named.numbers(slots))
 
     def _is_accepted(self, values: list[pa.Array]) -> Array:
         """bool[m]: where HAVING accepts the values of aggregates and constants."""
@@ -311,7 +320,7 @@ def _changelog(
             for now, before in zip(new, old, strict=True)
         ]
         slots, ts, seq = slots[emission], ts[emission], seq[emission]
-    ids, keys = named(slots)
+    ids, keys = named.rows(slots)
     return changes_of(ids, ts, seq, sign, keys + columns, emission)
 
 

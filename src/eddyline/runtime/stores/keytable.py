@@ -107,6 +107,10 @@ class KeyTable:
         positions = self._row.array.take(slots)
         return [self._rows.gather(i, positions) for i in range(len(self._types))]
 
+    def key(self, column: int, slots: Array) -> pa.Array:
+        """One of these."""
+        return self._rows.gather(column, self._row.array.take(slots))
+
     def texts(self, column: int) -> KeyTexts:
         """The texts of a string column."""
         strings = self._rows.column(column)
