@@ -79,7 +79,7 @@ def test_what_is_set_row_by_row_and_bit_by_bit(width: int, first: int, data: st.
     lineage = block(rows, width)
     assert any_wanted(lineage).tolist() == [bool(bits) for bits in rows]
 
-    row, bit = expand(lineage, first)
+    row, bit = expand(lineage, np.arange(first, first + len(rows)))
     expected = [(first + i, b) for i, bits in enumerate(rows) for b in sorted(bits)]
     assert list(zip(row.tolist(), bit.tolist(), strict=True)) == expected
 
@@ -93,7 +93,7 @@ def test_what_is_set_row_by_row_and_bit_by_bit(width: int, first: int, data: st.
 
 def test_every_bit_of_a_word() -> None:
     rows = [set(range(128)), {127}, set()]
-    row, bit = expand(block(rows, 2), 0)
+    row, bit = expand(block(rows, 2), np.arange(3))
     assert row.tolist() == [0] * 128 + [1]
     assert bit.tolist() == [*range(128), 127]
 

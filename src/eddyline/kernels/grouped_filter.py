@@ -80,6 +80,26 @@ def checkpoints(
 
 
 @kernel
+def any_accepted(bitmaps: np.ndarray, toggles: np.ndarray, predicates: np.ndarray) -> np.ndarray:
+    """bool[T + 1]: whether one of the queries in ``predicates`` accepts, after so many toggles."""
+    now = bitmaps[0] & predicates
+    count = 0
+    for w in range(now.size):
+        word = now[w]
+        while word:
+            word &= word - np.uint64(1)
+            count += 1
+    out = np.empty(toggles.size + 1, np.bool_)
+    out[0] = count > 0
+    for t in range(toggles.size):
+        word, mask = toggles[t] >> 6, np.uint64(1) << np.uint64(toggles[t] & 63)
+        now[word] ^= mask
+        count += 1 if now[word] & mask else -1
+        out[t + 1] = count > 0
+    return out
+
+
+@kernel
 def rows_left(rows: np.ndarray, lineage: np.ndarray) -> np.ndarray:
     """int64[k], the rows with a set bit."""
     kept = np.empty(rows.size, np.int64)

@@ -121,11 +121,11 @@ def _ones(word: Any) -> Any:
 
 
 @kernel
-def expand(lineage: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (``first`` is the number of the block's first one) and bits of all that is set.
+def expand(lineage: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows, by their numbers (int64[n]), and bits of all that is set.
 
     Returns:
-        int64[m] rows, ascending, and int32[m] bits.
+        int64[m] rows, in the order of the block, and int32[m] bits.
     """
     rows, width = lineage.shape
     total = 0
@@ -141,7 +141,7 @@ def expand(lineage: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
             word = lineage[i, w]
             while word:
                 lowest = word & (~word + np.uint64(1))
-                row[count] = first + i
+                row[count] = numbers[i]
                 bit[count] = 64 * w + _ones(lowest - np.uint64(1))
                 count += 1
                 word ^= lowest

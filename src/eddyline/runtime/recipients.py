@@ -246,7 +246,7 @@ def _exp(
 
 def recipients_of(
     rows_exp: Array,
-    blocks: Iterable[tuple[int, Array]],
+    blocks: Iterable[tuple[Array, Array]],
     width: int,
     instants: Iterable[tuple[Array, Array]],
 ) -> Recipients:
@@ -254,11 +254,11 @@ def recipients_of(
 
     Args:
         rows_exp: int64[n], when rows expire for all queries.
-        blocks: first row number and lineage (uint64[k, W]) of pieces of the batch.
+        blocks: row numbers (int64[k]) and lineage (uint64[k, W]) of pieces of the batch.
         width: larger than any bit that is set.
         instants: per source with windows, int64[n] ts of its rows and int64[width] window lengths.
     """
-    pieces = [expand(lineage, first) for first, lineage in blocks]
+    pieces = [expand(lineage, numbers) for numbers, lineage in blocks]
     row = np.concatenate([r for r, _ in pieces]) if pieces else np.zeros(0, np.int64)
     bit = np.concatenate([b for _, b in pieces]) if pieces else np.zeros(0, np.int32)
     rows, starts = by_bit(row, bit, width)

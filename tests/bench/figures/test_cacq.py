@@ -109,8 +109,8 @@ def test_banks_apply_the_queries() -> None:
         if all(row[FIELDS.index(field)] in accepts for field, accepts in query.items())
     }
     found = set()
-    for first, lineage in bank_of(queries, FixedPolicy()).blocks(batch, wanted_by(70)):
-        row, bit = expand(lineage, first)
+    for numbers, lineage in bank_of(queries, FixedPolicy()).blocks(batch, wanted_by(70)):
+        row, bit = expand(lineage, numbers)
         found |= set(zip(row.tolist(), bit.tolist(), strict=True))
     assert found == expected
 

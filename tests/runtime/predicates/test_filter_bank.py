@@ -29,6 +29,7 @@ from eddyline.algebra.value_sets import (
 )
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.policies import FixedPolicy, Piece, Policy, Routable, make_policy
+from eddyline.runtime.predicates import grouped_filter
 from eddyline.runtime.predicates.filter_bank import Attribute, Clause, FilterBank
 
 
@@ -129,13 +130,13 @@ def test_against_each_query(disjuncts: int, data: st.DataObject) -> None:
             for bits, row in zip(wanted, known, strict=True)
         ]
         everybody = mask_of(queries, WORDS)
-        got = [(first, bits_of(block)) for first, block in bank.blocks(batch, everybody)]
-        assert [bits for _, block in got for bits in block] == [
-            {b for b in queries if holds(queries[b], row)} for row in known
+        got = [
+            pair
+            for numbers, block in bank.blocks(batch, everybody)
+            for pair in zip(numbers.tolist(), bits_of(block), strict=True)
         ]
-        assert [first for first, _ in got] == np.cumsum([0, *(len(b) for _, b in got)])[
-            :-1
-        ].tolist()
+        accepting = [{b for b in queries if holds(queries[b], row)} for row in known]
+        assert got == [(i, bits) for i, bits in enumerate(accepting) if bits]
         assert len(policy.seen) == len(policy.routed)
         assert bank.visits >= visits
         visits = bank.visits
@@ -232,7 +233,7 @@ def test_one_condition_out_of_several_on_an_attribute() -> None:
 @pytest.mark.parametrize("policy", ["ticket", "back-pressure", "random", "fixed"])
 def test_many_queries_in_many_blocks(policy: str) -> None:
     rng = np.random.default_rng(1)
-    queries, rows, words = 1200, 800, 500  # 4 kB of lineage per row
+    queries, rows, words = 1200, 1200, 500  # 4 kB of lineage per row
     low = rng.integers(0, 100, (queries, 3))
     high = low + rng.integers(0, 40, (queries, 3))
     attributes = [column(i, pa.int64()) for i in range(3)]
@@ -256,14 +257,39 @@ def test_many_queries_in_many_blocks(policy: str) -> None:
         expected = np.zeros((rows, 64 * words), np.bool_)
         expected[:, bits] = met
         batch = batch_of(*map(pa.array, values))
-        blocks = [
-            (first, block.copy()) for first, block in bank.blocks(batch, mask_of(bits, words))
-        ]
-        assert len(blocks) > 3
-        lineage = np.concatenate([block for _, block in blocks])
+        lineage, blocks = np.zeros((rows, words), np.uint64), 0
+        for numbers, block in bank.blocks(batch, mask_of(bits, words)):
+            lineage[numbers] = block
+            blocks += 1
+        assert blocks > 3
         got = np.unpackbits(lineage.view(np.uint8), axis=1, bitorder="little").astype(np.bool_)
         np.testing.assert_array_equal(got, expected)
         gone, bits, low, high = bits[:300], bits[300:], low[300:], high[300:]
         queries -= 300
         for bit in gone.tolist():
             bank.remove(bit)
+
+
+def test_rows_that_no_query_accepts_get_no_lineage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their cost does not depend on the number of queries."""
+    seen: list[int] = []
+
+    def narrow(*arguments: Any) -> Any:
+        seen.append(arguments[0].size)
+        return kernel(*arguments)
+
+    kernel = grouped_filter.narrow
+    monkeypatch.setattr(grouped_filter, "narrow", narrow)
+    bank = FilterBank(FixedPolicy())
+    for bit in range(1_000):
+        bank.add(bit, [[(NUMBER, above(1_000 + bit))]])
+    mask = mask_of(range(1_000), 16)
+    for value, accepting in ((5, 0), (1_001, 1), (None, 0), (5_000, 1_000)):
+        batch = batch_of(pa.array([value] * 100, pa.int64()))
+        found = [(rows.size, len(bits_of(b)[0])) for rows, b in bank.blocks(batch, mask)]
+        assert found == ([(100, accepting)] if accepting else [])
+    assert seen == [100, 100]
+    bank.add(1_000, [])  # a query without a predicate there gets all rows
+    batch = batch_of(pa.array([5] * 100, pa.int64()))
+    ((rows, lineage),) = bank.blocks(batch, mask_of(range(1_001), 16))
+    assert (rows.size, bits_of(lineage)[0]) == (100, {1_000})

@@ -28,12 +28,12 @@ class LineageForm(ResultForm):
         if self.parts.pull_up or (not bank.has_predicates and self.mask.any()):
             return batch, np.tile(self.mask, (batch.ts.size, 1))
         kept, lineages = [], []
-        for first, lineage in bank.blocks(batch, self.mask):
-            some = np.flatnonzero(any_wanted(lineage))
-            kept.append(some + first)
-            lineages.append(lineage[some])
+        for some, lineage in bank.blocks(batch, self.mask):
+            kept.append(some)
+            lineages.append(lineage.copy())
         if not kept:
-            return batch, np.zeros((len(batch), self.parts.members.words), np.uint64)
+            none = batch.take(np.zeros(0, np.int64))
+            return none, np.zeros((0, self.parts.members.words), np.uint64)
         rows = np.concatenate(kept)
         mine = batch if rows.size == len(batch) else batch.take(rows)
         return mine, np.concatenate(lineages)
@@ -73,7 +73,7 @@ class LineageForm(ResultForm):
         blocks = self._selected(batch, whole)
         return batch.sent_to(recipients_of(batch.exp, blocks, width, self._instants(whole)))
 
-    def _selected(self, batch: Batch, whole: Composites) -> Iterator[tuple[int, Array]]:
+    def _selected(self, batch: Batch, whole: Composites) -> Iterator[tuple[Array, Array]]:
         """The lineage of results after the predicates that are applied above the join."""
         lineage = whole.required
         if self.parts.pull_up:
@@ -81,7 +81,7 @@ class LineageForm(ResultForm):
                 bank.narrow(self.parts.inputs[source].rows(whole.ids[source]), lineage)
         if not self.parts.keyless:  # else they have been applied with the join condition
             self.parts.residual.narrow(batch, lineage)
-        yield 0, lineage
+        yield np.arange(len(batch)), lineage
 
     def released(self, whole: Composites, queries: Array) -> Batch:
         mine = np.packbits(self._present(queries), bitorder="little").view(np.uint64)

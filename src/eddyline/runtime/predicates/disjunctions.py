@@ -64,7 +64,7 @@ class _Failing:
         """After both: report the rows that failed, and clear their bits."""
         failed = lineage[self.rows] & ~self.lineage
         for each in self.undecided:
-            places, bits = expand(failed[each.rows], 0)
+            places, bits = expand(failed[each.rows], np.arange(each.rows.size))
             report(each.failure.of_queries(places, bits.astype(np.int64)))
             failed[each.rows] = 0  # one reason per row
         lineage[self.rows] &= self.lineage

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import cast
+from typing import Final, cast
 
 import numpy as np
 
 from eddyline.algebra.value_sets import EVERYTHING, NOTHING, ValueSet
+from eddyline.kernels.grouped_filter import rows_left
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.policies.base import Policy
 from eddyline.runtime.failures import report
@@ -25,6 +26,12 @@ from eddyline.runtime.predicates.grouped_filter import GroupedFilter, Undecided,
 from eddyline.runtime.stores.columns import Array
 
 __all__ = ["Attribute", "Clause", "FilterBank"]
+
+#: Words of lineages from which on rows are screened; the largest share of rows that a filter may
+#: leave; after how many screenings those that leave more are tried again.
+_SCREENED_WORDS: Final = 2
+_SELECTIVE: Final = 0.8
+_SCREEN_ALL: Final = 32
 
 _Condition = tuple[Attribute, ValueSet]
 _Order = tuple[GroupedFilter, ...]
@@ -50,6 +57,7 @@ class FilterBank:
         self._disjunctive: set[int] = set()
         self.has_predicates = False
         self.visits = 0
+        self._screenings = 0
 
     @property
     def filters(self) -> list[GroupedFilter]:
@@ -119,12 +127,14 @@ class FilterBank:
             return
         if self._impossible:
             lineage &= self._possible(lineage.shape[1])
+        values, rows = AttributeValues(batch), np.arange(len(batch))
         width = lineage.shape[1]
-        for _ in self._narrowed(batch, width, lambda first, end: lineage[first:end]):
+        for _ in self._narrowed(values, rows, width, lambda first, end: lineage[first:end]):
             pass
 
-    def blocks(self, batch: Batch, mask: Array) -> Iterator[tuple[int, Array]]:
-        """The lineage that ``narrow`` leaves of rows that the same queries require, piece by piece.
+    def blocks(self, batch: Batch, mask: Array) -> Iterator[tuple[Array, Array]]:
+        """The rows that some of the same queries require after ``narrow``, and the lineage that it
+        leaves, piece by piece.
 
         Lineage that is made, narrowed and used a block at a time stays in the processor's cache.
 
@@ -132,10 +142,16 @@ class FilterBank:
             mask: uint64[W], the queries.
 
         Yields:
-            The number of a block's first row and its lineage, uint64[k, W], which is valid until
-            the next block.
+            int64[k], rows of the batch, and their lineage, uint64[k, W], which is valid until the
+            next block.
         """
         mask = mask & self._possible(mask.size)
+        if not mask.any():
+            return
+        values = AttributeValues(batch)
+        rows = self._screened(values, mask, np.arange(len(batch)))
+        if not rows.size:
+            return
         room = np.zeros((0, mask.size), np.uint64)
 
         def fresh(first: int, end: int) -> Array:
@@ -145,7 +161,21 @@ class FilterBank:
             room[: end - first] = mask
             return room[: end - first]
 
-        yield from self._narrowed(batch, mask.size, fresh)
+        yield from self._narrowed(values, rows, mask.size, fresh)
+
+    def _screened(self, values: AttributeValues, mask: Array, rows: Array) -> Array:
+        """Without rows of which one grouped filter can tell that no query requires them, however
+        many there are: those that all queries have a predicate on, the most selective one first.
+        """
+        if mask.size < _SCREENED_WORDS:
+            return rows
+        self._screenings += 1
+        most = 1.0 if self._screenings % _SCREEN_ALL == 0 else _SELECTIVE
+        for grouped in sorted(self._filters.values(), key=lambda f: f.share):
+            if grouped.share <= most and grouped.attribute.plain and grouped.covers(mask):
+                self.visits += rows.size
+                rows = grouped.screened(values, rows)
+        return rows
 
     def _possible(self, words: int) -> Array:
         """uint64[W]: without the queries that accept no row."""
@@ -155,21 +185,33 @@ class FilterBank:
         return mask
 
     def _narrowed(
-        self, batch: Batch, words: int, lineage_of: Callable[[int, int], Array]
-    ) -> Iterator[tuple[int, Array]]:
-        values = AttributeValues(batch)
+        self,
+        values: AttributeValues,
+        numbers: Array,
+        words: int,
+        lineage_of: Callable[[int, int], Array],
+    ) -> Iterator[tuple[Array, Array]]:
+        """The rows with these numbers (int64[n]) through the filters, block by block.
+
+        Args:
+            lineage_of: the lineage of those from one place to another.
+        """
         disjuncts = [] if self._disjunctions is None else self._disjunctions.filters
         step = rows_per_block(words, [*self._filters.values(), *disjuncts])
         for grouped in self._filters.values():
             grouped.prepare()
         start = 0
-        for rows, order in self._routes(len(batch)):
+        for rows, order in self._routes(numbers.size):
             seen = [(f.visited, f.returned) for f in order]
             seconds = [0.0] * len(order)
             for first in range(start, start + rows, step):
-                lineage = lineage_of(first, min(first + step, start + rows))
-                self._narrow_block(values, first, lineage, order, seconds)
-                yield first, lineage
+                end = min(first + step, start + rows)
+                lineage, mine = lineage_of(first, end), numbers[first:end]
+                left = self._narrow_block(values, mine, lineage, order, seconds)
+                if left.size == mine.size:
+                    yield mine, lineage
+                else:
+                    yield mine[left], lineage[left]
             start += rows
             if sum(not f.attribute.guards for f in order) < 2:
                 continue
@@ -190,14 +232,15 @@ class FilterBank:
     def _narrow_block(
         self,
         values: AttributeValues,
-        first: int,
+        numbers: Array,
         lineage: Array,
         order: _Order,
         seconds: list[float],
-    ) -> None:
-        """Send the block's rows through the filters in this order, adding up each one's seconds."""
+    ) -> Array:
+        """Send rows through the filters in this order, adding up each one's seconds; returns those
+        that some query still requires, by place in the block.
+        """
         rows = np.arange(len(lineage))
-        numbers = rows + first
         undecided: list[Undecided] = []
         for i, grouped in enumerate(order):
             started, visited = time.perf_counter(), grouped.visited
@@ -206,9 +249,11 @@ class FilterBank:
             self.visits += grouped.visited - visited
         if self._disjunctive and self._disjunctions is not None:
             self.visits += self._disjunctions.narrow(values, lineage, rows, numbers)
+            rows = rows_left(rows, lineage)
         for each in undecided:  # rows that the other predicates accept have failed
             report(each.failure.of_queries(*each.bits(lineage)))
             each.clear(lineage)
+        return rows_left(rows, lineage) if undecided else rows
 
 
 def _simplified(clause: Clause) -> Sequence[_Condition] | None:

@@ -26,6 +26,7 @@ import pyarrow as pa
 from eddyline.algebra.value_sets import ValueSet
 from eddyline.kernels.grouped_filter import (
     FilterIndex,
+    any_accepted,
     bitmap,
     checkpoints,
     in_order,
@@ -48,14 +49,20 @@ _SPARSE: Final = 4
 _BLOCK_BYTES: Final = 1 << 20
 _COMPUTED_BLOCK_BYTES: Final = 1 << 24
 _LEAST_BLOCK_ROWS: Final = 256
+#: The weight of earlier rows in the share that screening leaves.
+_SMOOTH: Final = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """The cells of the values, and what the kernels read by cell."""
+    """The cells of the values, and what the kernels read by cell.
+
+    ``accepted``: bool by cell, whether a predicate accepts its values; the last are NULL and NaN.
+    """
 
     cells: Cells
     bits: FilterIndex
+    accepted: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,7 @@ class Undecided:
         """int64[m] places in ``rows`` and int64[m] bits of the queries that require them."""
         wanted = np.zeros((self.rows.size, lineage.shape[1]), np.uint64)
         wanted[:, self.words] = lineage[np.ix_(self.rows, self.words)] & self.queries
-        places, bits = expand(wanted, 0)
+        places, bits = expand(wanted, np.arange(self.rows.size))
         return places, bits.astype(np.int64)
 
     def clear(self, lineage: Array) -> None:
@@ -92,6 +99,7 @@ class GroupedFilter:
         attribute: what the predicates are about.
         visited: number of rows evaluated: those required by a query with a predicate here.
         returned: number of these that such a query still required afterwards.
+        share: of rows that ``screened`` accepts, of late.
 
     Raises:
         DataError: values of the attribute's type have no order.
@@ -102,6 +110,7 @@ class GroupedFilter:
         self.attribute = attribute
         self.visited = 0
         self.returned = 0
+        self.share = 0.0
         self._steps: dict[int, Steps] = {}
         self._index: _Index | None = None
 
@@ -140,6 +149,24 @@ class GroupedFilter:
         """Make the index, if predicates have changed."""
         if self._index is None and self._steps:
             self._index = _make_index(self._steps, self.attribute.type)
+
+    def covers(self, mask: Array) -> bool:
+        """Whether all of some queries (uint64[W]) have a predicate here."""
+        self.prepare()
+        if self._index is None:
+            return False
+        left = mask.copy()
+        left[self._index.bits.words] &= ~self._index.bits.predicates
+        return not left.any()
+
+    def screened(self, values: AttributeValues, rows: Array) -> Array:
+        """Those of some rows (int64[k]) that a predicate here accepts."""
+        index = self._index
+        assert index is not None, "there are predicates"
+        keys, places, _ = values.keys(self.attribute, rows)
+        kept = rows[index.accepted[index.cells.find(keys, places)]]
+        self.share = _SMOOTH * self.share + (1 - _SMOOTH) * kept.size / max(rows.size, 1)
+        return kept
 
     def narrow(
         self,
@@ -223,7 +250,10 @@ def _make_index(steps: dict[int, Steps], type_: pa.DataType) -> _Index:
     bitmaps = checkpoints(accepting("starts"), toggles, shift, accepting("null"), accepting("nan"))
     special = np.array([len(bitmaps) - 2, len(bitmaps) - 1]) << shift
     reach = np.append(reach, special.astype(np.int32))
-    return _Index(cells, FilterIndex(words, dense, predicates, reach, toggles, bitmaps, shift))
+    accepted = any_accepted(bitmaps, toggles, predicates)[reach[: cells.count]]
+    others = (bitmaps[-2:] & predicates).any(axis=1)  # NULL and NaN
+    found = FilterIndex(words, dense, predicates, reach, toggles, bitmaps, shift)
+    return _Index(cells, found, np.append(accepted, others))
 
 
 def _words(bits: Array) -> tuple[Array, bool]:

@@ -18,5 +18,5 @@ def for_queries(failure: Failure, lineage: Array | None) -> Failure:
     if lineage is None:
         every = np.arange(failure.rows.size)
         return failure.of_queries(every, np.full(every.size, EVERY_QUERY))
-    places, bits = expand(lineage[failure.rows], 0)
+    places, bits = expand(lineage[failure.rows], np.arange(failure.rows.size))
     return failure.of_queries(places, bits.astype(np.int64))
