@@ -212,7 +212,8 @@ def test_functions_of_two_engines_are_apart() -> None:
             "  state = {'n': 'MEAN INT'}\n  def accumulate(n): 1\n  def finish(n): 1\n$$",
             "valid: SUM, MIN, MAX or COUNT and a type",
         ),
-        ("DROP FUNCTION f", "functions stay"),
+        ("DROP FUNCTION f", "there is no function 'f'"),
+        ("DROP FUNCTION IF EXISTS f", "write DROP FUNCTION name"),
         ("SELECT k FROM s [NOW] WHERE k > $", r"unexpected '\$'"),
     ],
 )
@@ -234,3 +235,30 @@ def test_wrong_functions(statement: str, message: str) -> None:
 def test_wrong_calls_of_aggregates(select: str, message: str) -> None:
     with pytest.raises(SqlError, match=message):
         engine_of(TOTAL, MIDDLE).query(select, name="q")
+
+
+def test_a_function_is_dropped_when_nothing_calls_it() -> None:
+    engine = engine_of()
+    engine.sql("CREATE FUNCTION twice(n BIGINT) RETURNS BIGINT AS 2 * n")
+    engine.sql("CREATE FUNCTION four_times(n BIGINT) RETURNS BIGINT AS twice(Twice(n))")
+    engine.sql(
+        "CREATE FUNCTION thrice(n BIGINT) RETURNS BIGINT LANGUAGE PYTHON AS $$\n"
+        "def thrice(n): return n\n$$"
+    )
+    engine.sql("CREATE VIEW v AS SELECT Thrice(k) AS k FROM s [NOW]")
+    engine.sql("CREATE QUERY q AS SELECT k FROM v WHERE k IN (SELECT Four_Times(k) FROM s [NOW])")
+    for name, reader in (
+        ("TWICE", "function 'four_times' calls it; DROP FUNCTION four_times first"),
+        ("four_times", "query 'q' calls it; DROP QUERY q first"),
+        ("thrice", "view 'v' calls it; DROP VIEW v first"),
+    ):
+        with pytest.raises(CatalogError, match=reader):
+            engine.sql(f"DROP FUNCTION {name}")
+    engine.sql("DROP QUERY q; DROP FUNCTION Four_times; DROP FUNCTION twice")
+    engine.sql("DROP VIEW v; DROP FUNCTION thrice")
+    assert not engine.catalog.functions
+    engine.sql("CREATE FUNCTION twice(n BIGINT) RETURNS BIGINT AS 3 * n")
+    saved = io.BytesIO()
+    engine.save(saved)
+    loaded = Engine.load(io.BytesIO(saved.getvalue()))
+    assert [f.name for f in loaded.catalog.functions.values()] == ["twice"]

@@ -8,19 +8,21 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from eddyline.errors import CatalogError
+from eddyline.sql.nodes import all_nodes
 from eddyline.sql.statements import ObjectKind, Select
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One object: its kind and name, its CREATE statement, the lower-case names that it reads; and
-    the ALTER statement that was the last to change it.
+    """One object: its kind and name, its CREATE statement, the lower-case names that it reads, and
+    those of functions that it may call; and the ALTER statement that was the last to change it.
     """
 
     kind: ObjectKind
     name: str
     sql: str
     reads: frozenset[str] = frozenset()
+    calls: frozenset[str] = frozenset()
     altered: str = ""
 
     @property
@@ -37,20 +39,33 @@ class Definitions:
         self._readers: dict[
             str, dict[tuple[ObjectKind, str], None]
         ] = {}  # by the name that is read
+        self._callers: dict[str, dict[tuple[ObjectKind, str], None]] = {}  # by function
         self._altered: dict[tuple[ObjectKind, str], None] = {}
         self._reads: dict[str, frozenset[str]] = {}  # by the lower-case name of the reader
 
     def __iter__(self) -> Iterator[Definition]:
         return iter(self._entries.values())
 
-    def add(self, kind: ObjectKind, name: str, sql: str, select: Select | None = None) -> None:
-        """Add the definition of a new object."""
-        reads = frozenset() if select is None else names_read(select)
-        self._entries[kind, name] = Definition(kind, name, sql, reads)
+    def add(
+        self,
+        kind: ObjectKind,
+        name: str,
+        sql: str,
+        select: Select | None = None,
+        calls: frozenset[str] = frozenset(),
+    ) -> None:
+        """Add the definition of a new object, which calls functions of lower-case names ``calls``,
+        and those in ``select``.
+        """
+        reads: frozenset[str] = frozenset()
+        if select is not None:
+            reads, calls = names_read(select), calls | names_called(select.ast)
+        self._entries[kind, name] = Definition(kind, name, sql, reads, calls)
         if reads:
             self._reads[name.lower()] = reads
-        for read in reads:
-            self._readers.setdefault(read, {})[kind, name] = None
+        for names, readers in ((reads, self._readers), (calls, self._callers)):
+            for read in names:
+                readers.setdefault(read, {})[kind, name] = None
 
     def alter(self, kind: ObjectKind, name: str, sql: str) -> None:
         """Note the ALTER statement of an object."""
@@ -65,11 +80,12 @@ class Definitions:
         """Remove the definition of a dropped object."""
         self._reads.pop(name.lower(), None)
         self._altered.pop((kind, name), None)
-        for read in self._entries.pop((kind, name)).reads:
-            readers = self._readers[read]
-            del readers[kind, name]
-            if not readers:
-                del self._readers[read]
+        entry = self._entries.pop((kind, name))
+        for names, readers in ((entry.reads, self._readers), (entry.calls, self._callers)):
+            for read in names:
+                del readers[read][kind, name]
+                if not readers[read]:
+                    del readers[read]
 
     def reads(self, name: str) -> frozenset[str]:
         """What the query or view of this name reads, as of :class:`Definition`; else nothing."""
@@ -80,14 +96,17 @@ class Definitions:
         yield from self._readers.get(name.lower(), ())
 
     def require_unread(self, kind: ObjectKind, name: str) -> None:
-        """Check that no object reads this one.
+        """Check that no object reads this one, or calls it.
 
         Raises:
-            CatalogError: some object reads it; the message names it.
+            CatalogError: some object does; the message names it.
         """
-        for reader_kind, reader in self.readers(name):
+        is_function = kind == "function"
+        callers = self._callers.get(name.lower(), ())
+        for reader_kind, reader in callers if is_function else self.readers(name):
             raise CatalogError(
-                f"cannot drop {kind} {name!r}: {reader_kind} {reader!r} reads it; "
+                f"cannot drop {kind} {name!r}: {reader_kind} {reader!r} "
+                f"{'calls' if is_function else 'reads'} it; "
                 f"DROP {reader_kind.upper()} {reader} first"
             )
 
@@ -95,4 +114,11 @@ class Definitions:
 def names_read(select: Select) -> frozenset[str]:
     """The lower-case names in FROM and FOR EACH ROW OF anywhere in a SELECT."""
     rules = () if select.for_each is None else (select.for_each.table.lower(),)
-    return frozenset((*rules, *(t.name.lower() for t in select.ast.find_all(exp.Table))))
+    return frozenset(
+        (*rules, *(n.name.lower() for n in all_nodes(select.ast) if isinstance(n, exp.Table)))
+    )
+
+
+def names_called(node: exp.Expr) -> frozenset[str]:
+    """The lower-case names of functions in a syntax tree that SQL does not know."""
+    return frozenset(n.name.lower() for n in all_nodes(node) if isinstance(n, exp.Anonymous))

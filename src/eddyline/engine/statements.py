@@ -13,6 +13,7 @@ from eddyline.algebra.parts import in_parts
 from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.engine.created_functions import created_function
 from eddyline.engine.declared_statistics import DeclaredStatistics
+from eddyline.engine.definitions import names_called
 from eddyline.engine.explain import computed_values, waits_for_rows
 from eddyline.engine.functions import add_function
 from eddyline.engine.ingest.table_changes import changes_of, is_live
@@ -75,7 +76,9 @@ class Statements:
                 function = created_function(statement, self._parts.catalog)
                 add_function(self._parts.catalog, function)
                 if isinstance(function, SqlFunction):  # code is not saved
-                    self._parts.definitions.add("function", name, statement.sql)
+                    assert statement.body is not None, "of SQL"
+                    calls = names_called(statement.body)
+                    self._parts.definitions.add("function", name, statement.sql, calls=calls)
             case st.CreateQuery():
                 return self.add_query(statement.name, statement, statement.emit, statement.options)
             case st.SelectStatement():
@@ -90,6 +93,8 @@ class Statements:
                 self.reset_watermark(name)
             case st.Drop(kind="query", name=name):
                 self.drop_query(name)
+            case st.Drop(kind="function", name=name):
+                self._drop_function(name)
             case st.Drop():
                 self._drop_source(statement)
         return None
@@ -210,6 +215,15 @@ class Statements:
         lines += computed_values(plan, self._parts.catalog.streams)
         lines += waits_for_rows(bound.emit, plan, self._parts.catalog.streams)
         return "\n".join([self._planning.explained(bound.emit, plan), *lines])
+
+    def _drop_function(self, name: str) -> None:
+        definitions, catalog = self._parts.definitions, self._parts.catalog
+        definitions.require_unread("function", name)
+        saved = [e.name for e in definitions if e.kind == "function"]
+        catalog.drop("function", name)
+        for known in saved:
+            if known.lower() == name.lower():
+                definitions.remove("function", known)
 
     def _drop_source(self, statement: st.Drop) -> None:
         kind = statement.kind

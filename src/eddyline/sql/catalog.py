@@ -129,7 +129,7 @@ class Catalog:
         self.queries[name] = select
 
     def drop(self, kind: ObjectKind, name: str) -> None:
-        """Remove a stream, table, view or query. The caller checks that nothing reads it.
+        """Remove a stream, table, view, query or function. The caller checks that nothing reads it.
 
         Raises:
             CatalogError: the name is unknown.

@@ -74,7 +74,6 @@ _OTHER_STATEMENTS: Final = {
 }
 _OTHER_KINDS: Final = {
     "MATERIALIZED": "a query keeps its answer up to date: write CREATE QUERY",
-    "FUNCTION": "functions stay: queries may call them",
     "SOURCE": "write CREATE STREAM, or CREATE TABLE",
     "SINK": "sinks are options of a query: CREATE QUERY name AS SELECT ... WITH (sink = ...)",
     "SCHEMA": "there are no databases and schemas",
@@ -303,7 +302,9 @@ class StatementParser(EmitParser, FunctionParser):
     # -- the other statements ------------------------------------------------------------------
 
     def _drop(self) -> _Build:
-        kind = self._kind("DROP")
+        kind: ObjectKind = "function"
+        if not self._match_text_seq("FUNCTION"):
+            kind = self._kind("DROP")
         if self._match_text_seq("IF", "EXISTS", advance=False):
             self.refuse("DROP IF EXISTS", f"write DROP {kind.upper()} name")
         name = self._name(kind)

@@ -167,7 +167,7 @@ class CreateFunction(Statement):
 
 @dataclass(frozen=True)
 class Drop(Statement):
-    """``DROP STREAM|TABLE|VIEW|QUERY name``."""
+    """``DROP STREAM|TABLE|VIEW|QUERY|FUNCTION name``."""
 
     kind: ObjectKind
     name: str

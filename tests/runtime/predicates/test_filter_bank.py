@@ -27,6 +27,7 @@ from eddyline.algebra.value_sets import (
     equal,
     not_equal,
 )
+from eddyline.kernels import grouped_filter as kernels
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.policies import FixedPolicy, Piece, Policy, Routable, make_policy
 from eddyline.runtime.predicates import grouped_filter
@@ -278,7 +279,7 @@ def test_rows_that_no_query_accepts_get_no_lineage(monkeypatch: pytest.MonkeyPat
         seen.append(arguments[0].size)
         return kernel(*arguments)
 
-    kernel = grouped_filter.narrow
+    kernel = kernels.narrow
     monkeypatch.setattr(grouped_filter, "narrow", narrow)
     bank = FilterBank(FixedPolicy())
     for bit in range(1_000):
