@@ -6,7 +6,7 @@ queries and leave the answer of each at another time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from eddyline.kernels.lineage import by_bit, earliest, expand, within_reach
 from eddyline.runtime.stores.columns import Array
 from eddyline.types import FOREVER
 
-_Lists = tuple[Array, Array, Array]
+_Lists = tuple[Array, Array]
 
 
 class Recipients:
@@ -24,11 +24,12 @@ class Recipients:
     Args:
         rows: int64[m], row numbers, query by query.
         starts: int64[width + 1]: the rows of query q are ``[starts[q], starts[q + 1])``.
-        exp: int64[m], when each row leaves that query's answer.
+        exp: int64[m], when each row leaves that query's answer, or what computes it.
     """
 
-    def __init__(self, rows: Array, starts: Array, exp: Array) -> None:
-        self._listed: _Lists | None = (rows, starts, exp)
+    def __init__(self, rows: Array, starts: Array, exp: Array | Callable[[], Array]) -> None:
+        self._listed: _Lists | None = (rows, starts)
+        self._exp = exp
 
     def _lists(self) -> _Lists:
         assert self._listed is not None, "set by __init__"
@@ -47,7 +48,9 @@ class Recipients:
     @property
     def exp(self) -> Array:
         """int64[m], when each row leaves its query's answer."""
-        return self._lists()[2]
+        if callable(self._exp):
+            self._exp = self._exp()
+        return self._exp
 
     @property
     def width(self) -> int:
@@ -93,7 +96,7 @@ class Recipients:
 
     def renumbered(self, kept: Array) -> Recipients:
         """The recipients after only rows where bool[n] ``kept`` are left; the others have none."""
-        return Recipients((np.cumsum(kept) - 1)[self.rows], self.starts, self.exp)
+        return Recipients((np.cumsum(kept) - 1)[self.rows], self.starts, self._exp)
 
     def sets(self, n: int) -> tuple[Array, Sequence[Array]]:
         """int64[n], the number of the set of queries that get each row; and these sets (int64)."""
@@ -127,6 +130,7 @@ class NestedRecipients(Recipients):
         until: Array | None = None,
     ) -> None:
         self._listed = None
+        self._exp = self._expiries
         self._rows_exp = rows_exp
         self._level = level
         self._reach = reach
@@ -215,10 +219,11 @@ class NestedRecipients(Recipients):
     def _lists(self) -> _Lists:
         if self._listed is None:
             starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(self.counts())))
-            rows = within_reach(self._level, self._until, self._reach, starts)
-            query = np.repeat(np.arange(self.width, dtype=np.int32), np.diff(starts))
-            self._listed = rows, starts, _exp(self._rows_exp, rows, query, self._instants)
+            self._listed = within_reach(self._level, self._until, self._reach, starts), starts
         return self._listed
+
+    def _expiries(self) -> Array:
+        return _exp(self._rows_exp, self.rows, self.starts, self._instants)
 
 
 class _Nested(Sequence[Array]):
@@ -235,10 +240,11 @@ class _Nested(Sequence[Array]):
 
 
 def _exp(
-    rows_exp: Array, rows: Array, query: Array, instants: Iterable[tuple[Array, Array]]
+    rows_exp: Array, rows: Array, starts: Array, instants: Iterable[tuple[Array, Array]]
 ) -> Array:
     """When each row leaves the answer of the query that gets it."""
     exp = rows_exp.take(rows)
+    query = np.repeat(np.arange(starts.size - 1, dtype=np.int32), np.diff(starts))
     for ts, window_us in instants:
         earliest(exp, rows, query, ts, window_us)
     return np.minimum(exp, FOREVER)
@@ -262,5 +268,5 @@ def recipients_of(
     row = np.concatenate([r for r, _ in pieces]) if pieces else np.zeros(0, np.int64)
     bit = np.concatenate([b for _, b in pieces]) if pieces else np.zeros(0, np.int32)
     rows, starts = by_bit(row, bit, width)
-    query = np.repeat(np.arange(width, dtype=np.int32), np.diff(starts))
-    return Recipients(rows, starts, _exp(rows_exp, rows, query, instants))
+    ends = [(ts, window_us.copy()) for ts, window_us in instants]  # windows may change
+    return Recipients(rows, starts, lambda: _exp(rows_exp, rows, starts, ends))
