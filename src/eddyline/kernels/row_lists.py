@@ -332,36 +332,32 @@ def named(
 
 
 @kernel
+def moved(block: int, at: int, count: int, next_block: np.ndarray) -> tuple[int, int]:
+    """The block and the place ``count`` entries later."""
+    at += count
+    while at > BLOCK:
+        block, at = next_block[block], at - BLOCK
+    return block, at
+
+
+@kernel
 def held(
-    chosen: np.ndarray,
-    windows: np.ndarray,
-    lists: np.ndarray,
+    cells: int,
+    block: int,
+    at: int,
+    count: int,
     entries: np.ndarray,
     next_block: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The rows that windows hold, by window and then in time: cells and row numbers."""
-    total = 0
-    for w in chosen:
-        number = windows[w, LIST]
-        block, at = windows[w, HEAD], windows[w, OFFSET]
-        while block != lists[number, LAST]:
-            total += BLOCK - at
+    """int64[count] each: the cells, of which the first is ``cells``, and the row numbers of entries
+    from a block and a place on.
+    """
+    cell = np.empty(count, np.int64)
+    row = np.empty(count, np.int64)
+    for m in range(count):
+        if at == BLOCK:
             block, at = next_block[block], 0
-        total += lists[number, FILL] - at
-    cell = np.empty(total, np.int64)
-    row = np.empty(total, np.int64)
-    m = 0
-    for w in chosen:
-        number = windows[w, LIST]
-        cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
-        block, at = windows[w, HEAD], windows[w, OFFSET]
-        while True:
-            end = lists[number, FILL] if block == lists[number, LAST] else BLOCK
-            for e in range(block * BLOCK + at, block * BLOCK + end):
-                cell[m] = cells + entries[e, 1]
-                row[m] = entries[e, 0]
-                m += 1
-            if block == lists[number, LAST]:
-                break
-            block, at = next_block[block], 0
+        cell[m] = cells + entries[block * BLOCK + at, 1]
+        row[m] = entries[block * BLOCK + at, 0]
+        at += 1
     return cell, row

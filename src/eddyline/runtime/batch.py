@@ -8,8 +8,8 @@ each change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -164,6 +164,17 @@ def before(a_ts: Array, a_seq: Array, b_ts: Array, b_seq: Array) -> Array:
 def empty_like(batch: Batch) -> Batch:
     """The batch without its changes."""
     return batch.take(np.zeros(0, np.int64))
+
+
+def merge_apart(batches: Iterable[Batch]) -> Batch:
+    """The same of batches each of which numbers its pairs from 0."""
+    out, first = [], 0
+    for batch in batches:
+        if batch.pair is not None:
+            pair = batch.pair + first
+            batch, first = replace(batch, pair=pair), int(pair.max(initial=first - 1)) + 1
+        out.append(batch)
+    return merge(out)
 
 
 def merge(batches: Sequence[Batch]) -> Batch:

@@ -11,6 +11,7 @@ import pytest
 
 import eddyline
 from eddyline.kernels import shared_groups as kernels
+from eddyline.runtime.eddy import shared_groups
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.graph import in_order
 from eddyline.types import TIMESTAMP
@@ -203,3 +204,9 @@ def test_the_rows_of_a_list_are_kept_once() -> None:
     assert [o.kept() for o in groups] == [750]
     engine.advance(100_000_000)
     assert [o.kept() for o in groups] == [0]
+
+
+def test_a_query_is_brought_up_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_groups, "_MOST_ROWS", 5)
+    for seed in range(6):
+        play(f"pieces {seed}", "small", 3)

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.lineage import by_bit
-from eddyline.runtime.batch import Batch, Evaluator, merge
+from eddyline.runtime.batch import Batch, Evaluator, merge_apart
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.shared_groups import SharedGroups
@@ -160,14 +160,9 @@ class PerQuery(Operator):
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         if self._groups is not None:
             return self._with_recipients(self._through(batches[0], tick))
-        out, first = [], 0
-        for rows, clock in self._pieces(batches[0], tick.clock):
-            piece = self._through(rows, replace(tick, clock=clock))
-            if piece.pair is not None:
-                pair = piece.pair + first  # each call counts from 0
-                piece, first = replace(piece, pair=pair), int(pair.max(initial=first - 1)) + 1
-            out.append(piece)
-        return self._with_recipients(merge(out))
+        pieces = self._pieces(batches[0], tick.clock)
+        out = (self._through(rows, replace(tick, clock=clock)) for rows, clock in pieces)
+        return self._with_recipients(merge_apart(out))
 
     def answer(self, clock: int, bits: Sequence[int]) -> Batch:
         """The groups in the answers of some queries at ``clock``, with these queries."""

@@ -7,7 +7,7 @@ Arrays and kernels: ``kernels/row_lists.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -289,11 +289,26 @@ class RowLists:
             loud,
         )
 
-    def held(self, windows: Array) -> tuple[Array, Array]:
-        """The rows that windows hold, by window and in time: their cells, and row numbers."""
-        return kernels.held(
-            windows, self.windows.array, self.lists.array, self._entries.array, self._next.array
-        )
+    def pieces(self, window: int, most: int) -> Iterator[tuple[int, int, int]]:
+        """The entries that a window holds in pieces, oldest first, at least one: the block and the
+        place where each begins, and how many entries it has.
+        """
+        mine = self.windows.array[window]
+        theirs = self.lists.array[int(mine[LIST])]
+        block, at = mine[[HEAD, OFFSET]].tolist()
+        left = self._distance((block, at), theirs[[LAST, FILL]])
+        while True:
+            count = min(left, most)
+            yield block, at, count
+            left -= count
+            if not left:
+                return
+            block, at = kernels.moved(block, at, count, self._next.array)
+
+    def held(self, window: int, piece: tuple[int, int, int]) -> tuple[Array, Array]:
+        """The entries of a piece: cells in this window, and row numbers, int64[n] each."""
+        cells = self._cells(window).start
+        return kernels.held(cells, *piece, self._entries.array, self._next.array)
 
     @property
     def present(self) -> Array:

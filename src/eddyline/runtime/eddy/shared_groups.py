@@ -25,7 +25,7 @@ from eddyline.kernels.row_lists import NONE
 from eddyline.kernels.row_lists import received as received_rows
 from eddyline.kernels.unique import unique
 from eddyline.runtime.aggregates.base import ByRow, Walk, Watched
-from eddyline.runtime.batch import EXPIRY, Batch, Evaluator
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge_apart
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.row_lists import NewRows, RowLists
@@ -43,6 +43,8 @@ _NO_VALID: Final = np.zeros(0, np.bool_)
 _NOT_WATCHED: Final = Watched(
     kernels.NOTHING, np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0), np.int64), None
 )
+#: Most rows that are grouped at once when a query is added.
+_MOST_ROWS: Final = 1 << 20
 #: The id of a group's row is the number of the query, and the group in these bits.
 _GROUP_BITS: Final = 40
 
@@ -175,14 +177,24 @@ class SharedGroups(Operator):
         for groups in gone:
             self._release(groups)
         self._grow()
-        cell, row = lists.held(np.array(list(new), np.int64))
+        out = [_in_time(self._filled(w, at)) for w in new for at in lists.pieces(w, _MOST_ROWS)]
+        self._values.settle()
+        self.clock = clock
+        return merge_apart(out)
+
+    def _filled(self, number: int, at: tuple[int, int, int]) -> Batch:
+        """The changes of a query's groups when rows that its window holds enter them.
+
+        Args:
+            at: the block and the place of the first entry, and their number.
+        """
+        lists = self._lists
+        cell, row = lists.held(number, at)
         plus = np.ones(cell.size, np.int8)
         lanes = [lane.array[row] for lane in lists.lanes]
         ts, seq = lists.ts.array[row], lists.seq.array[row]
         out, _ = self._values.run(GroupRows(ts, seq, cell, plus, lanes), self._named)
-        self._values.settle()
-        self.clock = clock
-        return _in_time(out)
+        return out
 
     # -- rows --------------------------------------------------------------------------------------
 
