@@ -7,14 +7,19 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
+from eddyline.algebra.catalog import Emit
 from eddyline.algebra.parameters import has_parameters
-from eddyline.algebra.plan import Updates
+from eddyline.algebra.plan import Plan, Updates
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.execution.bad_rows import bad_rows
 from eddyline.engine.execution.execution import Execution
-from eddyline.engine.execution.parameterized import ParameterizedSubscription
+from eddyline.engine.execution.parameterized import (
+    ParameterizedGroups,
+    ParameterizedSubscription,
+)
 from eddyline.engine.execution.pieces import TableChanges
 from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
 from eddyline.engine.locking import EngineLock
@@ -30,8 +35,10 @@ from eddyline.physical.node_planner import StemOf
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.graph import Ran, in_order
 from eddyline.runtime.operators.base import Operator
+from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.stem import Stem
-from eddyline.sharing.signature import decompose
+from eddyline.sharing.grouping import Instances, decompose_instances
+from eddyline.sharing.signature import Part, Signature, decompose
 from eddyline.sql.catalog import Names
 
 _log: Final = logging.getLogger(__name__)
@@ -145,20 +152,31 @@ class QuerySet:
         self._everyone = None
         self.on_set_aside(query)
 
-    def add_for_each(self, spec: QuerySpec, table: Stem, updates: Updates) -> Query:
+    def add_for_each(
+        self, spec: QuerySpec, table: Stem, updates: Updates, *, restored: bool = False
+    ) -> Query:
         """Add a query with an instance for each row of a table; its plan has Parameters.
+
+        Args:
+            restored: whether ``sync`` follows, with what a checkpoint has of it.
 
         Raises:
             UnsupportedError: the queries cannot share a flow.
         """
         plan = spec.plan
-        found = decompose(plan) if spec.emit.mode == "inserts" else None
-        if found is None or any(map(has_parameters, found[0].sources)):
+        found = _instances(plan, spec.emit)
+        if found is None:
             raise UnsupportedError(
                 "FOR EACH ROW OF runs queries that filter, join (on keys, or two streams on any "
-                "condition) and project, with EMIT INSERTS; let parameters stand in predicates "
-                "above GROUP BY and other operators: "
+                "condition), group and project, with EMIT INSERTS, CHANGES or SNAPSHOT; let "
+                "parameters stand in WHERE, in the select list, in HAVING compared with an "
+                "aggregate, or in predicates above other operators: "
                 "SELECT ... FROM (SELECT ... GROUP BY ...) WHERE n > rules.n"
+            )
+        if isinstance(found, Instances) and updates == "non-retroactive":
+            raise UnsupportedError(
+                f"table {table.name!r} is non-retroactive, and groups have no time at which a rule "
+                "applies to them: declare the table WITH (updates = 'retroactive')"
             )
         if updates == "non-retroactive" and plan.takes_back:
             raise UnsupportedError(
@@ -169,14 +187,16 @@ class QuerySet:
         query = self._new(spec)
         query.replace_key = None  # rows of one rule do not replace those of another
         query.reads |= {table.name}
-        self._start_for_each(query, table, updates)
+        self._start_for_each(query, table, updates, restored=restored)
         self._list(query)
         return query
 
-    def _start_for_each(self, query: Query, table: Stem, updates: Updates) -> None:
-        found = decompose(query.plan)
+    def _start_for_each(
+        self, query: Query, table: Stem, updates: Updates, *, restored: bool = False
+    ) -> None:
+        found = _instances(query.plan, query.emit)
         assert found is not None, "it is such a query"
-        self.placements.start_parameterized(query, *found, table, updates)
+        self.placements.start_parameterized(query, found, table, updates, restored=restored)
         assert isinstance(query.subscription, ParameterizedSubscription), "just added"
         self.parameterized[query.name] = query.subscription
 
@@ -205,10 +225,28 @@ class QuerySet:
                 self.finish()  # queued rows have results for the instances before the change
             subscription.follow(clock)
 
-    def sync(self) -> None:
-        """Have instances for the rows of tables, which have been restored."""
+    def sync(self, instances: State) -> None:
+        """Have instances for the rows of tables, which have been restored.
+
+        Args:
+            instances: what ``instances`` returned.
+        """
         for name, subscription in self.parameterized.items():
-            subscription.sync(self.execution.group_of(self.queries[name]).clock)
+            clock = self.execution.group_of(self.queries[name]).clock
+            if isinstance(subscription, ParameterizedGroups):
+                rows, numbers = array(instances, name).tolist()
+                subscription.restore(clock, dict(zip(rows, numbers, strict=True)))
+            else:
+                subscription.sync(clock)
+
+    def instances(self) -> State:
+        """For a checkpoint: the rows and the numbers of instances, int64[2, n] by query."""
+        found: dict[str, Any] = {}
+        for name, subscription in self.parameterized.items():
+            if isinstance(subscription, ParameterizedGroups):
+                pairs = sorted(subscription.saved().items())
+                found[name] = np.array(pairs, np.int64).reshape(-1, 2).T
+        return found
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -323,3 +361,13 @@ class QuerySet:
 
 def _nothing(query: Query) -> None:
     """No call."""
+
+
+def _instances(plan: Plan, emit: Emit) -> tuple[Signature, Part] | Instances | None:
+    """The flow of a parameterized query, and what runs above it; None: its instances cannot share
+    one.
+    """
+    found = decompose(plan) if emit.mode == "inserts" else None
+    if found is not None and not any(map(has_parameters, found[0].sources)):
+        return found
+    return decompose_instances(plan, emit) if emit.mode != "final" else None

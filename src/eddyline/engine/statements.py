@@ -127,7 +127,9 @@ class Statements:
                 query = self._parts.queries.add(spec, placement=placement, aside=aside)
             else:
                 query = self._parts.queries.add_for_each(
-                    spec, *self._parts.inputs.parameters(bound.rules)
+                    spec,
+                    *self._parts.inputs.parameters(bound.rules),
+                    restored=name in self.placements,
                 )
         except EddylineError:
             self._parts.catalog.drop("query", name)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+import pyarrow.types as pt
+
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.expressions import (
     Call,
@@ -150,6 +152,8 @@ def comparison_of(terms: Sequence[Expr], plan: GroupBy, constants: Constants) ->
         above = _ABOVE[term.function]
         if isinstance(value, Parameter):
             value, bound, above = bound, value, not above
+        if isinstance(value, Call) and value.function == "cast" and pt.is_floating(value.type):
+            (value,) = value.arguments  # of a number, then: the difference is rounding
         if not (isinstance(value, ColumnRef) and isinstance(bound, Parameter)):
             continue
         column = value.index - len(plan.keys)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pyarrow as pa
 
-from eddyline.algebra.expressions import ColumnRef, Expr
+from eddyline.algebra.expressions import ColumnRef, Expr, Literal
 from eddyline.algebra.plan import OWN_ROW
 from eddyline.physical.expressions import compile_expr
 from eddyline.runtime.failures import collecting
 from eddyline.runtime.predicates.filter_bank import Attribute, Clause
 from eddyline.sharing.predicates import clauses_of
+from eddyline.sharing.signature import Part
 
 
 def clauses(terms: Sequence[Expr]) -> tuple[Clause, ...]:
@@ -40,6 +42,15 @@ def fold(expr: Expr) -> object:
     if failures:
         raise ValueError(failures[0].reasons[0].as_py())
     return value
+
+
+def constants_of(part: Part) -> list[Any]:
+    """The values of the constants of a query.
+
+    Raises:
+        ValueError: one has no value.
+    """
+    return [e.value if isinstance(e, Literal) else fold(e) for e in part.constants]
 
 
 class _OneRow:

@@ -14,9 +14,9 @@ Parameters there, with values by query.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence, Sized
-from dataclasses import replace
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence, Sized
+from dataclasses import fields, replace
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -29,18 +29,22 @@ from eddyline.algebra.expressions import (
     Expr,
     Literal,
     Parameter,
+    columns_of,
     conjunction,
     conjuncts,
     rewrite,
     shift_columns,
 )
 from eddyline.algebra.functions.fallibility import can_fail
+from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import Distinct, Filter, GroupBy, Plan, Project, SharedRows
 from eddyline.sharing.flat import Flat, flatten
 from eddyline.sharing.signature import Part, Signature, decompose, decompose_flat
 from eddyline.types import Field
 
+#: How Parameters of constants are called.
+_CONSTANT: Final = "constant "
 #: Aggregates whose value of no rows is NULL, and comparisons, which are not true of NULL.
 _NULL_OF_NO_ROWS: Final = frozenset(("sum", "avg", "min", "max"))
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
@@ -93,6 +97,56 @@ def decompose_emitted(plan: Plan, emit: Emit) -> tuple[Signature, Part] | None:
     return signature, replace(part, above=shared, emit=emit)
 
 
+class Instances(NamedTuple):
+    """How the instances of a parameterized query run above a flow.
+
+    Attributes:
+        part: with Parameters of the row in filters and constants only.
+        outputs: the select list, over the number of the query, the columns above the flow, and
+            Parameters.
+    """
+
+    signature: Signature
+    part: Part
+    outputs: tuple[Expr, ...]
+
+
+def decompose_instances(plan: Plan, emit: Emit) -> Instances | None:
+    """The flow of a parameterized query with groupings, or with EMIT other than INSERTS; None if
+    its instances cannot share one.
+    """
+    outputs: tuple[Expr, ...] | None = None
+    below = plan
+    if isinstance(plan, Project):
+        below, outputs = plan.input, plan.exprs
+    if lowest_grouping(below) is None:
+        used = sorted({i for e in outputs or () for i in columns_of(e)})
+        if outputs is not None:  # of the columns below, those that are read
+            fields_ = below.schema
+            kept = tuple(ColumnRef(fields_[i].type, i, fields_[i].name) for i in used)
+            below = Project(below, kept, tuple(f"c{i}" for i in range(len(kept))))
+            outputs = tuple(_renumbered(e, {n: i for i, n in enumerate(used)}) for e in outputs)
+        found = decompose_emitted(below, emit)
+    else:
+        found = decompose_grouped(below, emit)
+    if found is None:
+        return None
+    signature, part = found
+    if part.above is None or _reads_row((*signature.sources, part.outputs, part.above)):
+        return None
+    if outputs is None:
+        columns = enumerate(below.schema)
+        outputs = tuple(ColumnRef(f.type, i, f.name) for i, f in columns)
+    return Instances(signature, part, tuple(shift_columns(e, 1) for e in outputs))
+
+
+def _renumbered(expr: Expr, numbers: Mapping[int, int]) -> Expr:
+    def change(e: Expr) -> Expr | None:
+        return replace(e, index=numbers[e.index]) if isinstance(e, ColumnRef) else None
+
+    return rewrite(expr, change)
+
+
 def _only_comes(plan: Plan) -> bool:
     return plan.pattern == Pattern.MONOTONIC and not plan.takes_back
 
@@ -124,28 +178,30 @@ def _rejects_no_rows(term: Expr, aggregates: Sequence[Aggregate]) -> bool:
     if not (isinstance(term, Call) and term.function in _COMPARISONS):
         return False
     left, right = term.arguments
-    swapped = isinstance(left, Literal)
+    swapped = not columns_of(left)
     value, bound = (right, left) if swapped else (left, right)
-    if not (isinstance(value, ColumnRef) and isinstance(bound, Literal)):
+    if not isinstance(value, ColumnRef) or columns_of(bound):
         return False
     function = aggregates[value.index].function
     if function in _NULL_OF_NO_ROWS:
         return True
-    if function != "count" or isinstance(bound.value, (bool, str)) or bound.value is None:
+    if function != "count" or not isinstance(bound, Literal):
+        return False
+    if isinstance(bound.value, (bool, str)) or bound.value is None:
         return False
     pair = (bound.value, 0) if swapped else (0, bound.value)
     return not _COMPARISONS[term.function](*pair)
 
 
-def _opened(plan: Plan, grouping: Plan) -> tuple[Plan, list[Literal]]:
+def _opened(plan: Plan, grouping: Plan) -> tuple[Plan, list[Expr]]:
     """The plan with Parameters for the numbers that HAVING compares with aggregates, and these."""
     if plan is grouping or isinstance(grouping, Distinct):
         return plan, []
+    constants: list[Expr] = []
     (below,) = plan.inputs
     if below is not grouping:
         below, constants = _opened(below, grouping)
         return plan.with_inputs(below), constants
-    constants = []
     if not isinstance(plan, Filter) or not isinstance(grouping, GroupBy):
         return plan, constants
     terms = [_open(t, len(grouping.keys), constants) for t in conjuncts(plan.predicate)]
@@ -154,27 +210,38 @@ def _opened(plan: Plan, grouping: Plan) -> tuple[Plan, list[Literal]]:
     return Filter(below, condition), constants
 
 
-def _open(term: Expr, keys: int, constants: list[Literal]) -> Expr:
-    """A comparison of an aggregate with a number, which becomes a Parameter; other terms as they
-    are.
-    """
+def _open(term: Expr, keys: int, constants: list[Expr]) -> Expr:
+    """A comparison of aggregates with a number, which becomes a Parameter; or the term as it is."""
     if not (isinstance(term, Call) and term.function in _COMPARISONS):
         return term
     sides: list[Expr] = list(term.arguments)
     for i, other in ((1, sides[0]), (0, sides[1])):
         value = sides[i]
-        is_open = isinstance(other, ColumnRef) and other.index >= keys and _is_number(value)
-        if is_open and isinstance(value, Literal):
-            sides[i] = Parameter(value.type, len(constants), f"constant {len(constants)}")
+        if min(columns_of(other), default=-1) >= keys and _is_open(value):
+            sides[i] = Parameter(value.type, len(constants), f"{_CONSTANT}{len(constants)}")
             constants.append(value)
     return replace(term, arguments=tuple(sides))
 
 
-def _is_number(value: Expr) -> bool:
-    if not isinstance(value, Literal) or value.value is None:
-        return False
+def _is_open(value: Expr) -> bool:
+    """Whether it is a number that may differ from query to query."""
     type_ = value.type
-    return bool(pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_))
+    if not (pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_)):
+        return False
+    if isinstance(value, Literal):
+        return value.value is not None
+    return not columns_of(value) and has_parameters(value) and not can_fail(value)
+
+
+def _reads_row(node: Any) -> bool:
+    """Whether something in the plan above a flow reads the row of a parameterized query."""
+    if isinstance(node, Parameter):
+        return not node.name.startswith(_CONSTANT)
+    if isinstance(node, tuple):
+        return any(map(_reads_row, node))
+    if not isinstance(node, (Plan, Expr, Aggregate)):
+        return False
+    return any(_reads_row(getattr(node, f.name)) for f in fields(node))
 
 
 def _with_outputs(flat: Flat, grouping: GroupBy | Distinct) -> tuple[Flat, GroupBy | Distinct]:

@@ -24,7 +24,6 @@ from eddyline.algebra.expressions import (
     Call,
     ColumnRef,
     Expr,
-    Literal,
     columns_of,
     shift_columns,
     walk,
@@ -116,7 +115,7 @@ class Part:
         outputs, names: the select list over the columns of all sources.
         above: the plan above the outputs, over a SharedRows of them; None: they are the results.
         emit: what it emits of the answer of that plan.
-        constants: the values of Parameters of that plan.
+        constants: the values of Parameters of that plan; of a parameterized query, over its row.
     """
 
     filters: tuple[tuple[Expr, ...], ...]
@@ -126,7 +125,7 @@ class Part:
     names: tuple[str, ...]
     above: Plan | None = None
     emit: Emit = INSERTS
-    constants: tuple[Literal, ...] = ()
+    constants: tuple[Expr, ...] = ()
 
 
 def decompose(plan: Plan) -> tuple[Signature, Part] | None:

@@ -85,6 +85,7 @@ class EngineCheckpoint:
         return {
             "counters": np.array(counters, np.int64),
             **inputs.state(),
+            "instances": self._parts.queries.instances(),
             "operators": {str(i): o.state() for i, o in enumerate(self._parts.queries.to_save())},
         }
 
@@ -137,7 +138,7 @@ class EngineCheckpoint:
         self._statements.unnamed = unnamed
         self._parts.progress.resume(groups)
         inputs.restore(state)
-        self._parts.queries.sync()
+        self._parts.queries.sync(nested(state, "instances"))
         places = {operator: str(i) for i, operator in enumerate(self._parts.queries.to_save())}
         for operator in self._parts.queries.operators():
             place = places.get(operator, "")  # probed inputs have no state of their own

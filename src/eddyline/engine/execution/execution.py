@@ -12,7 +12,10 @@ import numpy as np
 
 from eddyline.algebra.plan import Join, Plan, Updates
 from eddyline.engine.execution.groupings import Grouping
-from eddyline.engine.execution.parameterized import ParameterizedSubscription
+from eddyline.engine.execution.parameterized import (
+    ParameterizedGroups,
+    ParameterizedSubscription,
+)
 from eddyline.engine.execution.result_tables import Pending, TreeTable
 from eddyline.engine.execution.shared_flow import SharedFlow
 from eddyline.engine.execution.subscriptions import (
@@ -27,6 +30,7 @@ from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
 from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
 from eddyline.engine.query import Query
 from eddyline.errors import EddylineError
+from eddyline.physical.clauses import constants_of
 from eddyline.physical.flows import FlowPlanner, Sharing
 from eddyline.physical.node_planner import StemOf
 from eddyline.physical.state_forms import planner
@@ -37,6 +41,7 @@ from eddyline.runtime.graph import Chain, Graph, Ran, in_order
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.stores.stem import Stem
 from eddyline.runtime.window_join.joined_work import JoinedWork
+from eddyline.sharing.grouping import Instances
 
 
 class Execution:
@@ -100,15 +105,44 @@ class Execution:
         query.placement = placement
 
     def add_parameterized(
-        self, query: Query, placement: FlowPlacement, rows: Stem, updates: Updates
+        self,
+        query: Query,
+        placement: FlowPlacement,
+        rows: Stem,
+        updates: Updates,
+        instances: Instances | None,
+        *,
+        restored: bool,
     ) -> None:
-        """Run a new query in a flow, with one instance per row of a table."""
+        """Run a new query in a flow, with one instance per row of a table.
+
+        Args:
+            instances: how they run above the flow; None: they do not.
+            restored: whether those above a flow are added later, from a checkpoint.
+        """
         shared = self._flow(query, placement)
-        subscription = ParameterizedSubscription(
-            query.name, shared, placement.part, query.change_schema, rows, updates
-        )
+        schema, group = query.change_schema, self.group_of(query)
+        subscription: ParameterizedSubscription
+        if instances is None:
+            part = placement.part
+            subscription = ParameterizedSubscription(
+                query.name, shared, part, schema, rows, updates
+            )
+        else:
+            operator = self._flow_planner.per_query(shared.flow, placement.part)
+            subscription = ParameterizedGroups(
+                *(query.name, shared, instances, operator, schema, rows, updates),
+                lambda: group.began is not None,
+            )
+            self.graph.add_end(operator, subscription.table)
+            self.graph.use(operator)
+            self.graph.release(shared.flow)  # it is read through the operator
+            if group.began is not None:
+                operator.clock = group.clock
         self._subscribe(query, subscription)
         query.placement = placement
+        if restored and instances is not None:
+            return
         try:
             subscription.sync(self.group_of(query).clock)
         except EddylineError:
@@ -215,7 +249,7 @@ class Execution:
         replaces = query.replace_key is not None
         grouping = shared.grouping(key, query.change_schema, operator, replaces=replaces)
         grouping.subscribe(query.name, bit)
-        constants = [c.value for c in part.constants]
+        constants = constants_of(part)
         number = placement.number
         subscription = GroupedSubscription(shared, grouping, key, bit, number, constants)
         if is_new:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import pyarrow as pa
 
@@ -37,13 +39,18 @@ class Grouping(ResultTable):
         self.operator = operator
 
     def collect(self, batch: Batch, arrived: float | Array | None) -> None:
-        if self.operator.members > len(self.numbers):  # other tables read the operator, too
+        bits = self._bits()
+        if self.operator.members > len(bits):  # other tables read the operator, too
             assert batch.recipients is not None, "set by the operator"
             mine = np.zeros(batch.recipients.width, np.bool_)
-            mine[list(self.numbers.values())] = True
+            mine[list(bits)] = True
             batch = batch.sent_to(batch.recipients.of_queries(mine))
         super().collect(batch, arrived)
         self.renew()
+
+    def _bits(self) -> Collection[int]:
+        """The bits in the flow of the queries that the table ends."""
+        return self.numbers.values()
 
     def renew(self) -> None:
         """Remove the groups of dropped queries if there may be many."""

@@ -8,55 +8,57 @@ effects on later rows only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from eddyline.algebra.expressions import Expr
 from eddyline.algebra.parameters import substitute
 from eddyline.algebra.plan import Updates
+from eddyline.engine.execution.groupings import Grouping
 from eddyline.engine.execution.result_tables import ResultTable
 from eddyline.engine.execution.shared_flow import SharedFlow
 from eddyline.engine.execution.subscriptions import FlowSubscription
 from eddyline.engine.query_metrics import QueryMetrics
+from eddyline.physical.clauses import constants_of
 from eddyline.physical.compiled import with_row
-from eddyline.physical.flows import windows_of
+from eddyline.physical.flows import output_of, windows_of
 from eddyline.runtime.batch import Batch, Stored, before
+from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem
 from eddyline.runtime.stores.table import DEATH, TableStem
+from eddyline.sharing.grouping import Instances
 from eddyline.sharing.signature import Part
-from eddyline.types import FOREVER
+from eddyline.types import FOREVER, Schema
 
 
-class ParameterizedTable(ResultTable):
-    """The result table of a parameterized query: its select list also reads the instance's row.
+class RowColumns:
+    """The columns of the instances' rows, for results by recipients.
 
     Args:
-        rows: the table of the instances' rows.
+        rows: the table of the rows.
 
     Attributes:
-        row_ids: int64[bits], the row of each instance, by its bit in the flow.
+        ids: int64[bits], the row of each instance, by its bit in the flow.
     """
 
-    def __init__(
-        self, name: str, shared: SharedFlow, part: Part, schema: pa.Schema, rows: Stem
-    ) -> None:
-        outputs = with_row(part.outputs, len(shared.signature.schema))
-        super().__init__(schema, shared.pending, shared.tally, outputs, owner=name)
-        self.row_ids = np.zeros(64, np.int64)
+    def __init__(self, rows: Stem) -> None:
+        self.ids = np.zeros(64, np.int64)
         self._rows = rows
 
-    def put_row(self, bit: int, row: int) -> None:
+    def put(self, bit: int, row: int) -> None:
         """Set the row of an instance."""
-        if bit >= self.row_ids.size:
-            self.row_ids = np.pad(self.row_ids, (0, 2 * bit - self.row_ids.size))
-        self.row_ids[bit] = row
+        if bit >= self.ids.size:
+            self.ids = np.pad(self.ids, (0, 2 * bit - self.ids.size))
+        self.ids[bit] = row
 
-    def _with_parameters(self, batch: Batch) -> Batch:
-        """Each result once per instance, with the columns of the instance's row."""
+    def beside(self, batch: Batch) -> Batch:
+        """Each result once per instance, with the columns of the instance's row behind its own."""
         to = batch.recipients
         assert to is not None, "set by the flow"
         order = np.argsort(to.rows, kind="stable")  # results keep their order
@@ -66,12 +68,59 @@ class ParameterizedTable(ResultTable):
         place[order] = np.arange(order.size)
         return replace(
             batch,
-            ids=(*batch.ids, self.row_ids[to.query[order]]),
+            ids=(*batch.ids, self.ids[to.query[order]]),
             stores=(*batch.stores, self._rows),
             cells=(*batch.cells, *own),
             recipients=Recipients(place, to.starts, to.exp),
             _gathered={},
         )
+
+
+class ParameterizedTable(ResultTable):
+    """The result table of a parameterized query: its select list also reads the instance's row.
+
+    Attributes:
+        own_rows: of the instances.
+    """
+
+    def __init__(
+        self, name: str, shared: SharedFlow, part: Part, schema: pa.Schema, rows: Stem
+    ) -> None:
+        outputs = with_row(part.outputs, len(shared.signature.schema))
+        super().__init__(schema, shared.pending, shared.tally, outputs, owner=name)
+        self.own_rows = RowColumns(rows)
+
+    def _with_parameters(self, batch: Batch) -> Batch:
+        return self.own_rows.beside(batch)
+
+
+class ParameterizedGrouping(Grouping):
+    """The same of a query of which operators above the flow group the rows, or apply EMIT.
+
+    Args:
+        outputs: the select list, over the columns of the operators and Parameters.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        shared: SharedFlow,
+        operator: PerQuery,
+        outputs: Sequence[Expr],
+        schema: pa.Schema,
+        rows: Stem,
+    ) -> None:
+        super().__init__(schema, shared.pending, shared.tally, operator, replaces=False)
+        self.owner = name
+        self._outputs = [output_of(e) for e in outputs]
+        self.own_rows = RowColumns(rows)
+        self.bits: set[int] = set()
+
+    def _bits(self) -> Collection[int]:
+        return self.bits
+
+    def _with_parameters(self, batch: Batch) -> Batch:
+        return self.own_rows.beside(batch)
 
 
 class ParameterizedSubscription(FlowSubscription):
@@ -92,7 +141,7 @@ class ParameterizedSubscription(FlowSubscription):
         updates: Updates,
     ) -> None:
         self._name = name
-        self._results = ParameterizedTable(name, shared, part, schema, rows)
+        self._results = self._new_table(name, shared, part, schema, rows)
         super().__init__(shared, self._results, ("parameterized", name), ())
         self.rows = rows
         self.updates = updates
@@ -110,6 +159,11 @@ class ParameterizedSubscription(FlowSubscription):
         if isinstance(rows, TableStem) and updates == "non-retroactive":
             self._past = rows
             rows.remember(self._lifespan_us)
+
+    def _new_table(
+        self, name: str, shared: SharedFlow, part: Part, schema: pa.Schema, rows: Stem
+    ) -> ParameterizedTable | ParameterizedGrouping:
+        return ParameterizedTable(name, shared, part, schema, rows)
 
     @property
     def _lifespan_us(self) -> int:
@@ -179,8 +233,12 @@ class ParameterizedSubscription(FlowSubscription):
             residual = substitute(self._part.residual, values)
             part = replace(self._part, filters=filters, residual=residual)
             bit = self.shared.admit(self._name, self._key, part)
-            self._results.put_row(bit, row)
+            self._results.own_rows.put(bit, row)
             self._bit_of[row] = bit
+            self._admitted(bit, row, part, values)
+
+    def _admitted(self, bit: int, row: int, part: Part, values: Sequence[Any]) -> None:
+        """An instance is in the flow; ``values`` are those of its row."""
 
     def _last_expiry(self, row: int, clock: int) -> int | None:
         """When all results of a row that is deleted now have left the answer; None: they do now."""
@@ -197,10 +255,14 @@ class ParameterizedSubscription(FlowSubscription):
         bit = self._bit_of.pop(row)
         self._dropped.add(self.shared.metrics, np.array([bit]))
         if until is None:
+            self._dismissing(bit)
             self.shared.dismiss(bit)
         else:
             self.shared.retire(bit)
             self._retired[bit] = until
+
+    def _dismissing(self, bit: int) -> None:
+        """An instance is about to leave the flow."""
 
     def leave(self, name: str) -> None:
         for row in list(self._bit_of):
@@ -216,23 +278,102 @@ class ParameterizedSubscription(FlowSubscription):
 
     def _report(self, row: int, clock: int, sign: int) -> None:
         """Report that the results of a row enter the answer, or leave it."""
-        batch = self.shared.answer(clock, [self._bit_of[row]])
+        batch = self._answer(clock, [self._bit_of[row]])
         n = len(batch)
         ts, signs = np.full(n, clock, np.int64), np.full(n, sign, np.int8)
         self._results.collect(replace(batch, ts=ts, sign=signs, pair=None), None)
+
+    def _answer(self, clock: int, bits: Sequence[int]) -> Batch:
+        return self.shared.answer(clock, bits)
 
     def answer(self, clock: int) -> Batch:
         """The results that are in the answer at ``clock``.
 
         With a non-retroactive table these are results of the rows that it had when they were made.
         """
-        table, batch = self._past, self.shared.answer(clock, [*self.bits, *self._retired])
+        table, batch = self._past, self._answer(clock, [*self.bits, *self._retired])
         if table is None:
             return batch
         to = batch.recipients
         assert to is not None, "set by the flow"
-        rules = table.positions(self._results.row_ids[to.query])
+        rules = table.positions(self._results.own_rows.ids[to.query])
         ts, seq = batch.ts[to.rows], batch.seq[to.rows]
         came = before(table.lane_at("ts", rules), table.lane_at("seq", rules), ts, seq)
         left = before(ts, seq, *(table.lane_at(lane, rules) for lane in DEATH))
         return batch.sent_to(to.only(came & left))
+
+
+class ParameterizedGroups(ParameterizedSubscription):
+    """Of a parameterized query with operators above the flow: a number there per instance.
+
+    Args:
+        outputs: as of ``ParameterizedGrouping``.
+        began: whether the group of streams has begun: new instances have rows to group then.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        shared: SharedFlow,
+        instances: Instances,
+        operator: PerQuery,
+        schema: pa.Schema,
+        rows: Stem,
+        updates: Updates,
+        began: Callable[[], bool],
+    ) -> None:
+        self._instances = instances
+        self._operator = operator
+        self._began = began
+        self._numbers: dict[int, int] = {}  # by row id, from a checkpoint
+        super().__init__(name, shared, instances.part, schema, rows, updates)
+        self.operator = operator
+        shared.groupings[self._key] = self.grouping
+
+    def _new_table(
+        self, name: str, shared: SharedFlow, part: Part, schema: pa.Schema, rows: Stem
+    ) -> ParameterizedGrouping:
+        outputs = with_row(self._instances.outputs, 1 + len(_columns_of(self._instances)))
+        self.grouping = ParameterizedGrouping(name, shared, self._operator, outputs, schema, rows)
+        return self.grouping
+
+    @property
+    def grouped(self) -> int:
+        """Number of queries above the operators, with the instances of this one."""
+        return self._operator.members
+
+    def restore(self, clock: int, numbers: Mapping[int, int]) -> None:
+        """As ``sync`` for a checkpoint: ``numbers`` are those of instances by row."""
+        self._numbers = dict(numbers)
+        self.sync(clock)
+
+    def saved(self) -> dict[int, int]:
+        """The numbers of instances by row."""
+        return {row: self._operator.number(bit) for row, bit in self._bit_of.items()}
+
+    def _admitted(self, bit: int, row: int, part: Part, values: Sequence[Any]) -> None:
+        constants = substitute(part.constants, values)
+        number = self._numbers.pop(row, None)
+        is_restored = number is not None
+        self._operator.admit(bit, number, constants_of(replace(part, constants=constants)))
+        self.grouping.bits.add(bit)
+        if not is_restored and self._began():
+            self._operator.bring_up([bit], self._operator.clock)
+
+    def _dismissing(self, bit: int) -> None:
+        self.grouping.bits.discard(bit)
+        self._operator.dismiss(bit)
+
+    def _answer(self, clock: int, bits: Sequence[int]) -> Batch:
+        return self._operator.answer(clock, bits)
+
+    def leave(self, name: str) -> None:
+        super().leave(name)
+        self.grouping.renew()
+
+
+def _columns_of(instances: Instances) -> Schema:
+    """The columns above the flow without the number of the query."""
+    above = instances.part.above
+    assert above is not None, "there are operators above the flow"
+    return above.schema[1:]

@@ -24,7 +24,7 @@ from eddyline.engine.query import Query
 from eddyline.physical.flows import Sharing
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.stores.stem import Stem
-from eddyline.sharing.grouping import lowest_grouping
+from eddyline.sharing.grouping import Instances, lowest_grouping
 from eddyline.sharing.signature import Part, Signature
 
 
@@ -76,13 +76,23 @@ class Placements:
         self._move(query, unshared, open_to=found.open_to)
 
     def start_parameterized(
-        self, query: Query, signature: Signature, part: Part, rows: Stem, updates: Updates
+        self,
+        query: Query,
+        found: tuple[Signature, Part] | Instances,
+        rows: Stem,
+        updates: Updates,
+        *,
+        restored: bool,
     ) -> None:
-        """Run a query with an instance per row of a table."""
+        """Run a query with an instance per row of a table; ``restored``: they are added later."""
+        instances = found if isinstance(found, Instances) else None
+        signature, part = found[0], found[1]
         placement = in_flow(query.name, signature, part, self._sharing, replaces=False)
         self._add_unshared(placement.key)
-        why = "its rows share the flow of their signature"
-        self._execution.add_parameterized(query, replace(placement, why=why), rows, updates)
+        placement = replace(placement, why="its rows share the flow of their signature")
+        self._execution.add_parameterized(
+            query, placement, rows, updates, instances, restored=restored
+        )
 
     def stop(self, query: Query) -> None:
         """Stop a query, and free what no other query uses."""

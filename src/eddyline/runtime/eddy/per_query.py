@@ -103,6 +103,10 @@ class PerQuery(Operator):
         lowest = self._above[0]
         return lowest if isinstance(lowest, SharedGroups) else None
 
+    def number(self, bit: int) -> int:
+        """The number of the query with this bit."""
+        return self._numbers[bit]
+
     @property
     def members(self) -> int:
         """Number of queries."""
