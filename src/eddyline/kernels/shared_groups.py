@@ -34,8 +34,8 @@ from eddyline.kernels.row_lists import (
     REGION,
 )
 
-#: What a condition is about: nothing (no cell is quiet), a count, a sum of integers or of floats.
-NOTHING, COUNTED, INTEGERS, FLOATS = 0, 1, 2, 3
+#: What a condition is about: nothing (no cell is quiet), a count, a sum of integers.
+NOTHING, COUNTED, INTEGERS = 0, 1, 2
 #: Relative error of sums that are added up in doubles, and the most rows for which it holds.
 _ERROR, _MOST_ROWS = 1e-11, 30_000
 _NEVER = -np.inf
@@ -65,7 +65,6 @@ def watch(
     count: np.ndarray,
     total: np.ndarray,
     special: np.ndarray,
-    place: np.ndarray,
     members: np.ndarray,
     windows: np.ndarray,
     of_list: np.ndarray,
@@ -83,8 +82,7 @@ def watch(
         kind: of the condition, with its ``slope`` and, float64 by window, weight and offset.
         valid, value: by row number, what is aggregated.
         count, total: by cell, the number of values and their sum, rounded; only if ``kind`` needs
-            them. special: by cell, several numbers; a cell where one is not 0 is not quiet, nor is
-            one with a ``place``.
+            them. special: by cell, several numbers; a cell where one is not 0 is not quiet.
         members: int64 by cell, the number of rows, changed in place.
         of_list, list_starts: the windows of list l are ``of_list[list_starts[l]:list_starts[l +
             1]]``. grown: as of ``append``. spans: as of ``advance``.
@@ -144,7 +142,7 @@ def watch(
                 spot = touched[t]
                 cell = cells + spot
                 members[cell] += int(scratch[spot, _COME])
-                is_quiet = not too_many and place[cell] == NO_PLACE
+                is_quiet = not too_many
                 if is_quiet:
                     n = count[cell]
                     base = slope * total[cell] if is_sum else 0.0
@@ -171,7 +169,7 @@ def watch(
                     if loud[cell]:
                         continue
                     if scratch[mine, _TURN] != turn:
-                        is_quiet = not too_many and place[cell] == NO_PLACE
+                        is_quiet = not too_many
                         if is_quiet:
                             n = count[cell]
                             base = slope * total[cell] if is_sum else 0.0
@@ -215,6 +213,196 @@ def watch(
         for t in range(touching):
             scratch[touched[t], _COME] = 0.0
     return any_loud
+
+
+@kernel
+def watch_sums(
+    slope: float,
+    weights: np.ndarray,
+    offsets: np.ndarray,
+    valid: np.ndarray,
+    value: np.ndarray,
+    counters: np.ndarray,
+    sums: np.ndarray,
+    place: np.ndarray,
+    members: np.ndarray,
+    windows: np.ndarray,
+    of_list: np.ndarray,
+    list_starts: np.ndarray,
+    lists: np.ndarray,
+    entries: np.ndarray,
+    next_block: np.ndarray,
+    grown: np.ndarray,
+    spans: np.ndarray,
+    loud: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``watch`` of a sum or mean of floats, and ``sum_quietly`` of it, in one pass.
+
+    What expires is taken off the sums of a cell as long as it is quiet; if it is not, that is
+    undone, which is exact.
+
+    Args:
+        counters, sums, place: by cell, as of ``run_moments``.
+
+    Returns:
+        As of ``watch``, and as of ``sum_quietly``.
+    """
+    any_loud = np.zeros(windows.shape[0], np.bool_)
+    spots, most = 1, 0
+    for number in range(lists.shape[0]):
+        spots = max(spots, lists[number, CAPACITY])
+        most += 2 * grown[number, 2] * (list_starts[number + 1] - list_starts[number])
+    touched = np.empty(spots, np.int64)
+    scratch = np.zeros((spots, _SCRATCH))
+    coming_sum = np.zeros((spots, 2))
+    stopped = np.zeros(spots, np.int64)  # before which entry a cell ceased to be quiet
+    rest_cell = np.empty(most, np.int64)
+    rests = np.empty((most, 5))
+    m = 0
+    turn = 0.0
+    for number in range(lists.shape[0]):
+        coming = grown[number, 2]
+        touching = 0
+        for i in range(list_starts[number], list_starts[number + 1]):
+            w = of_list[i]
+            passing = spans[w, 2]
+            if coming == 0 and passing == 0:
+                continue
+            weight, offset = weights[w], offsets[w]
+            if i == list_starts[number] or weight != weights[of_list[i - 1]]:
+                for t in range(touching):
+                    scratch[touched[t], _COME] = 0.0
+                touching = 0
+                block, at = grown[number, 0], grown[number, 1]
+                for _ in range(coming):
+                    block, at = _next(block, at, next_block)
+                    e = block * BLOCK + at
+                    at += 1
+                    row, mine = np.uint64(entries[e, 0]), np.uint64(entries[e, 1])
+                    if scratch[mine, _COME] == 0.0:
+                        touched[touching] = entries[e, 1]
+                        touching += 1
+                        scratch[mine, _RUNNING] = 0.0
+                        scratch[mine, _SIZE] = 0.0
+                        scratch[mine, _HIGHEST] = _NEVER
+                        scratch[mine, _VALUES] = 0.0
+                        coming_sum[mine, 0] = 0.0
+                        coming_sum[mine, 1] = 0.0
+                    scratch[mine, _COME] += 1.0
+                    if valid[row]:
+                        v = value[row]
+                        x = slope * v
+                        scratch[mine, _VALUES] += 1.0
+                        if not abs(v) < HUGE or add_to_sum(coming_sum, mine, v) != 0.0:
+                            x = np.inf
+                        scratch[mine, _RUNNING] += x + weight
+                        scratch[mine, _SIZE] += abs(x) + abs(weight)
+                    if not scratch[mine, _RUNNING] <= scratch[mine, _HIGHEST]:
+                        scratch[mine, _HIGHEST] = scratch[mine, _RUNNING]
+            cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
+            too_many = coming + passing > _MOST_ROWS
+            found, undoing = False, False
+            for t in range(touching):
+                mine = np.uint64(touched[t])
+                cell = np.uint64(cells) + mine
+                members[cell] += int(scratch[mine, _COME])
+                n = counters[cell, COUNT]
+                base = slope * sums[cell, 0]
+                size = abs(base) + abs(weight) * n + abs(offset) + scratch[mine, _SIZE]
+                base += weight * n + offset
+                highest = scratch[mine, _HIGHEST]
+                if n > 0 and highest < 0.0:
+                    highest = 0.0
+                is_quiet = not too_many and place[cell] == NO_PLACE
+                is_quiet &= counters[cell, NANS] == 0
+                is_quiet &= counters[cell, PLUS_INF] == 0 and counters[cell, MINUS_INF] == 0
+                if not (is_quiet and base + highest < -_ERROR * size):
+                    loud[cell] = 1
+                    found = True
+            turn += 1.0
+            block, at, left, passed = spans[w, 0], spans[w, 1], passing, 0
+            while left:
+                block, at = _next(block, at, next_block)
+                run = min(left, BLOCK - at)
+                for e in range(block * BLOCK + at, block * BLOCK + at + run):
+                    row, mine = np.uint64(entries[e, 0]), np.uint64(entries[e, 1])
+                    cell = np.uint64(cells) + mine
+                    members[cell] -= 1
+                    passed += 1
+                    if loud[cell]:
+                        continue
+                    n = counters[cell, COUNT]
+                    is_first = scratch[mine, _TURN] != turn
+                    if is_first:
+                        scratch[mine, _TURN] = turn
+                        size = abs(slope * sums[cell, 0]) + abs(weight) * n + abs(offset)
+                        if scratch[mine, _COME] > 0.0:
+                            size += scratch[mine, _SIZE]
+                        scratch[mine, _MARGIN] = size
+                        base = slope * sums[cell, 0] + weight * n + offset
+                        is_quiet = not too_many and place[cell] == NO_PLACE
+                        is_quiet &= counters[cell, NANS] == 0
+                        is_quiet &= counters[cell, PLUS_INF] == 0 and counters[cell, MINUS_INF] == 0
+                        if not (is_quiet and (n == 0 or base < -_ERROR * size)):
+                            loud[cell] = 1
+                            found = True
+                            continue
+                    if not valid[row]:
+                        continue
+                    v = value[row]
+                    margin = scratch[mine, _MARGIN] + abs(slope * v) + abs(weight)
+                    scratch[mine, _MARGIN] = margin
+                    high, low = sums[cell, 0], sums[cell, 1]
+                    rest = add_to_sum(sums, cell, -v)
+                    level = slope * sums[cell, 0] + weight * (n - 1) + offset
+                    if scratch[mine, _COME] > 0.0:
+                        highest = scratch[mine, _HIGHEST]
+                        if n > 1 and highest < 0.0:
+                            highest = 0.0
+                    else:
+                        highest = 0.0 if n > 1 else _NEVER
+                    if rest != 0.0 or not level + highest < -_ERROR * margin:
+                        sums[cell, 0], sums[cell, 1] = high, low
+                        loud[cell] = 1
+                        found = True
+                        stopped[mine] = passed
+                        scratch[mine, _TURN] = -turn
+                        undoing = True
+                        continue
+                    counters[cell, COUNT] = n - 1
+                left -= run
+                at += run
+            if undoing:
+                block, at, left, passed = spans[w, 0], spans[w, 1], passing, 0
+                while left:
+                    block, at = _next(block, at, next_block)
+                    run = min(left, BLOCK - at)
+                    for e in range(block * BLOCK + at, block * BLOCK + at + run):
+                        row, spot = entries[e, 0], entries[e, 1]
+                        passed += 1
+                        undone = scratch[spot, _TURN] == -turn and passed < stopped[spot]
+                        if undone and valid[row]:
+                            add_to_sum(sums, cells + spot, value[row])
+                            counters[cells + spot, COUNT] += 1
+                    left -= run
+                    at += run
+            for t in range(touching):
+                spot = touched[t]
+                cell = cells + spot
+                if loud[cell] or scratch[spot, _VALUES] == 0.0:
+                    continue
+                counters[cell, COUNT] += int(scratch[spot, _VALUES])
+                for half in range(2):
+                    rest = add_to_sum(sums, cell, coming_sum[spot, half])
+                    if rest != 0.0:
+                        rest_cell[m] = cell
+                        rests[m, :] = 0.0
+                        rests[m, 0] = rest
+                        m += 1
+            any_loud[w] = found
+        for t in range(touching):
+            scratch[touched[t], _COME] = 0.0
+    return any_loud, rest_cell[:m].copy(), rests[:m].copy()
 
 
 @kernel

@@ -51,7 +51,6 @@ class Watched(NamedTuple):
     counts: Array
     totals: Array
     special: Array
-    place: Array | None
 
 
 class Aggregate(Protocol):

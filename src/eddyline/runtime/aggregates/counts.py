@@ -51,7 +51,7 @@ class Count(ByRow):
         shared_groups.count_quietly(lanes[0], self.count, *walk)
 
     def watched(self) -> Watched:
-        return Watched(shared_groups.COUNTED, self.count, self.count, _NO_MORE, None)
+        return Watched(shared_groups.COUNTED, self.count, self.count, _NO_MORE)
 
     def current(self, slots: Array) -> pa.Array:
         return pa.array(self.reported[slots])

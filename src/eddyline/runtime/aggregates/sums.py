@@ -93,7 +93,7 @@ class SumInt(ByRow):
 
     def watched(self) -> Watched:
         total, above = self.total[:, 0], self.total[:, 1:]
-        return Watched(shared_groups.INTEGERS, self.count, total, above, None)
+        return Watched(shared_groups.INTEGERS, self.count, total, above)
 
     def current(self, slots: Array) -> pa.Array:
         return number_array(self.reported[slots], self.kind[slots] == kernels.FITS, pa.int64())
@@ -164,19 +164,40 @@ class Moments(ByRow):
         )
 
     def run_quietly(self, lanes: Sequence[Array], walk: Walk) -> None:
-        slots, rests = shared_groups.sum_quietly(
-            lanes[0], lanes[1], self._what, self.counters, self.sums, self.place, *walk
+        state = self.counters, self.sums, self.place
+        self._add_rests(*shared_groups.sum_quietly(lanes[0], lanes[1], self._what, *state, *walk))
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it is a SUM or an AVG."""
+        return self._what in (moments.SUM, moments.AVG)
+
+    def watch(
+        self,
+        condition: tuple[float, Array, Array],
+        lanes: Sequence[Array],
+        members: Array,
+        walk: Walk,
+    ) -> Array:
+        """Bool by window: whether a cell is not quiet; and ``run_quietly`` of the others.
+
+        Args:
+            condition: slope, and by window weights and offsets, of a SUM or an AVG.
+            members: by cell, the number of rows.
+        """
+        state = self.counters, self.sums, self.place
+        any_loud, slots, rests = shared_groups.watch_sums(
+            *condition, lanes[0], lanes[1], *state, members, *walk
         )
+        self._add_rests(slots, rests)
+        return any_loud
+
+    def _add_rests(self, slots: Array, rests: Array) -> None:
+        """Add to limbs what doubles cannot hold."""
         if slots.size:
             self._grow_limbs(int(self._free[moments.FRESH]) + slots.size)
             limbs = self._limbs.array
             moments.add_rests(slots, rests, self.counters, self.place, limbs, self._free)
-
-    def watched(self) -> Watched | None:
-        if self._what not in (moments.SUM, moments.AVG):
-            return None
-        count, infinite = self.counters[:, moments.COUNT], self.counters[:, moments.NANS :]
-        return Watched(shared_groups.FLOATS, count, self.sums[:, 0], infinite, self.place)
 
     def current(self, slots: Array) -> pa.Array:
         return number_array(self.reported[slots], self.shown[slots], pa.float64())

@@ -20,11 +20,11 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import shared_groups as kernels
-from eddyline.kernels.moments import NO_PLACE
 from eddyline.kernels.row_lists import NONE
 from eddyline.kernels.row_lists import received as received_rows
 from eddyline.kernels.unique import unique
 from eddyline.runtime.aggregates.base import ByRow, Walk, Watched
+from eddyline.runtime.aggregates.sums import Moments
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge_apart
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
@@ -41,7 +41,7 @@ from eddyline.types import BEGINNING
 
 _NO_VALID: Final = np.zeros(0, np.bool_)
 _NOT_WATCHED: Final = Watched(
-    kernels.NOTHING, np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0), np.int64), None
+    kernels.NOTHING, np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0), np.int64)
 )
 #: Most rows that are grouped at once when a query is added.
 _MOST_ROWS: Final = 1 << 20
@@ -110,13 +110,14 @@ class SharedGroups(Operator):
         arguments = [c.argument for c in values.columns if c.argument is not None]
         self._computed = (*self._keys, *arguments)
         self._values = values
-        self._columns = [c.aggregate for c in values.columns if isinstance(c.aggregate, ByRow)]
+        self._columns: list[ByRow] = [
+            c.aggregate for c in values.columns if isinstance(c.aggregate, ByRow)
+        ]
         self._comparison = comparison
         self._table = KeyTable(keys.types[1:])
         dtypes = [d for c in values.columns for d in c.aggregate.dtypes]
         self._lists = RowLists(dtypes, values.move)
         self._loud = SlotArray(np.int8)
-        self._no_place = SlotArray(np.int64, fill=NO_PLACE)
         self._asked: Array | None = None  # queries whose rows ``live`` returns; None: of all
         self._numbers: dict[int, int] = {}  # by bit
         self._list_of: dict[object, int] = {}  # by what rows qualify
@@ -204,10 +205,12 @@ class SharedGroups(Operator):
         spans = lists.advance(tick.clock, lists.present, grown)
         self._grow()
         walk = lists.walk(grown, spans, self._loud.array)
-        any_loud = self._watch(walk)
         lanes = [lane.array for lane in lists.lanes]
-        for column, its in zip(self._columns, self._values.lanes_by_column(lanes), strict=True):
-            column.run_quietly(its, walk)
+        by_column = self._values.lanes_by_column(lanes)
+        any_loud, summed = self._watch(by_column, walk)
+        for column, its in zip(self._columns, by_column, strict=True):
+            if column is not summed:
+                column.run_quietly(its, walk)
         ts, seq, cell, sign, row = kernels.collect(
             any_loud, self._members, lists.ts.array, lists.seq.array, EXPIRY, *walk
         )
@@ -266,34 +269,27 @@ class SharedGroups(Operator):
             self._by_bit = list_of, list_of != NONE
         return self._by_bit
 
-    def _watch(self, walk: Walk) -> Array:
-        """Bool by window: whether a group may have to be emitted; counts the rows of all groups."""
-        watched, slope = _NOT_WATCHED, 0.0
-        weight = offset = np.zeros(self._lists.windows.end)
-        lanes: Sequence[Array] = (_NO_VALID,)
+    def _watch(self, lanes: Sequence[Sequence[Array]], walk: Walk) -> tuple[Array, ByRow | None]:
+        """Count the rows of all groups, and find those that may have to be emitted.
+
+        Args:
+            lanes: by column.
+
+        Returns:
+            bool by window, whether there are some; the aggregate of which quiet cells are done.
+        """
         rows, compared = len(self._lists), self._comparison
         if compared is not None and all(c.cannot_fail(rows) for c in self._columns):
-            found = self._columns[compared.column].watched()
-            if found is not None:
-                watched = found
-                slope, weight, offset = compared.terms(weight.size)
-                all_lanes = [lane.array for lane in self._lists.lanes]
-                lanes = self._values.lanes_by_column(all_lanes)[compared.column]
-        place = self._no_place.array if watched.place is None else watched.place
-        return kernels.watch(
-            watched.kind,
-            slope,
-            weight,
-            offset,
-            lanes[0],
-            lanes[-1],
-            watched.counts,
-            watched.totals,
-            watched.special,
-            place,
-            self._members,
-            *walk,
-        )
+            column, its = self._columns[compared.column], lanes[compared.column]
+            terms = compared.terms(self._lists.windows.end)
+            if isinstance(column, Moments) and column.is_sum:
+                return column.watch(terms, its, self._members, walk), column
+            watched = column.watched()
+        else:
+            its, terms, watched = (_NO_VALID,), _no_terms(self._lists.windows.end), None
+        kind, counts, totals, special = _NOT_WATCHED if watched is None else watched
+        state = counts, totals, special, self._members
+        return kernels.watch(kind, *terms, its[0], its[-1], *state, *walk), None
 
     @property
     def _named(self) -> Naming:
@@ -307,7 +303,6 @@ class SharedGroups(Operator):
     def _grow(self) -> None:
         self._values.grow(self._lists.cells)
         self._loud.grow(self._lists.cells)
-        self._no_place.grow(self._lists.cells)
 
     def _release(self, groups: Array) -> None:
         """Give back groups without rows."""
@@ -341,3 +336,9 @@ class SharedGroups(Operator):
 def _in_time(batch: Batch) -> Batch:
     """Changes in the order of time; those of a group at an instant stay together."""
     return batch.take(np.lexsort((batch.seq, batch.ts)))
+
+
+def _no_terms(windows: int) -> tuple[float, Array, Array]:
+    """As of ``Comparison.terms``, of nothing."""
+    nothing = np.zeros(windows)
+    return 0.0, nothing, nothing
