@@ -211,13 +211,15 @@ class ParameterizedSubscription(FlowSubscription):
             del self._retired[bit]
             self.shared.flow.dismiss(bit)
         changed = self.rows.changed
-        for row, sign in zip(changed.ids.tolist(), changed.sign.tolist(), strict=True):
-            if sign > 0:
-                self._add(np.array([row]))
-            if self.updates == "retroactive":
-                self._report(row, clock, sign)
-            if sign < 0:
-                self._remove(row, self._last_expiry(row, clock))
+        for run in np.split(np.arange(changed.ids.size), np.flatnonzero(np.diff(changed.sign)) + 1):
+            rows, comes = changed.ids[run], bool((changed.sign[run] > 0).all())
+            if comes:
+                self._add(rows)
+            if self.updates == "retroactive" and rows.size:
+                self._report(rows, clock, 1 if comes else -1)
+            if not comes:
+                for row in rows.tolist():
+                    self._remove(row, self._last_expiry(row, clock))
 
     def _there(self) -> Array:
         """int64, ids of the rows that the table has now."""
@@ -236,9 +238,13 @@ class ParameterizedSubscription(FlowSubscription):
             self._results.own_rows.put(bit, row)
             self._bit_of[row] = bit
             self._admitted(bit, row, part, values)
+        self._added()
 
     def _admitted(self, bit: int, row: int, part: Part, values: Sequence[Any]) -> None:
         """An instance is in the flow; ``values`` are those of its row."""
+
+    def _added(self) -> None:
+        """All instances of some new rows are in the flow."""
 
     def _last_expiry(self, row: int, clock: int) -> int | None:
         """When all results of a row that is deleted now have left the answer; None: they do now."""
@@ -276,9 +282,9 @@ class ParameterizedSubscription(FlowSubscription):
 
     # -- results -----------------------------------------------------------------------------------
 
-    def _report(self, row: int, clock: int, sign: int) -> None:
-        """Report that the results of a row enter the answer, or leave it."""
-        batch = self._answer(clock, [self._bit_of[row]])
+    def _report(self, rows: Array, clock: int, sign: int) -> None:
+        """Report that the results of rows enter the answer, or leave it."""
+        batch = self._answer(clock, [self._bit_of[row] for row in rows.tolist()])
         n = len(batch)
         ts, signs = np.full(n, clock, np.int64), np.full(n, sign, np.int8)
         self._results.collect(replace(batch, ts=ts, sign=signs, pair=None), None)
@@ -326,6 +332,7 @@ class ParameterizedGroups(ParameterizedSubscription):
         self._operator = operator
         self._began = began
         self._numbers: dict[int, int] = {}  # by row id, from a checkpoint
+        self._new: list[int] = []  # bits of instances without groups yet
         super().__init__(name, shared, instances.part, schema, rows, updates)
         self.operator = operator
         shared.groupings[self._key] = self.grouping
@@ -354,11 +361,15 @@ class ParameterizedGroups(ParameterizedSubscription):
     def _admitted(self, bit: int, row: int, part: Part, values: Sequence[Any]) -> None:
         constants = substitute(part.constants, values)
         number = self._numbers.pop(row, None)
-        is_restored = number is not None
+        if number is None:
+            self._new.append(bit)
         self._operator.admit(bit, number, constants_of(replace(part, constants=constants)))
         self.grouping.bits.add(bit)
-        if not is_restored and self._began():
-            self._operator.bring_up([bit], self._operator.clock)
+
+    def _added(self) -> None:
+        new, self._new = self._new, []
+        if new and self._began():
+            self._operator.bring_up(new, self._operator.clock)
 
     def _dismissing(self, bit: int) -> None:
         self.grouping.bits.discard(bit)

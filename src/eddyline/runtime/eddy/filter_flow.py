@@ -35,11 +35,14 @@ class FilterFlow(Flow):
     ) -> None:
         super().__init__(sources, windows, new_policy)
         self._alike: dict[object, set[int]] = {}  # bits of queries of which one is listed
+        self._alike_of: dict[int, object] = {}  # by bit, which of these it is in
 
     def list_once(self, owner: object, bit: int) -> Member:
         """List a query only if it is the first one of this owner for which these rows qualify."""
         member = self._members[bit]
-        self._alike.setdefault((owner, member.accepts), set()).add(bit)
+        key = owner, member.accepts
+        self._alike.setdefault(key, set()).add(bit)
+        self._alike_of[bit] = key
         self._changed = True
         return member
 
@@ -49,9 +52,10 @@ class FilterFlow(Flow):
         return bool(self._stem_windows)
 
     def dismiss(self, bit: int) -> None:
-        for key, bits in list(self._alike.items()):
-            bits.discard(bit)
-            if not bits:
+        key = self._alike_of.pop(bit, None)
+        if key is not None:
+            self._alike[key].remove(bit)
+            if not self._alike[key]:
                 del self._alike[key]
         super().dismiss(bit)
 

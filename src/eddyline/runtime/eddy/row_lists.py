@@ -320,13 +320,14 @@ class RowLists:
         each list.
         """
         if self._order is None:
-            found = [self.windows_of(n) for n in range(self.lists.end) if n in self._of]
-            counts = np.zeros(self.lists.end + 1, np.int64)
-            for number in self._of:
-                counts[number + 1] = len(self.windows_of(number))
-            flat = np.array([w for ws in found for w in ws], np.int64)
-            longest = np.array([self.longest(ws) for ws in found if ws], np.int64)
-            self._order = flat, np.cumsum(counts), longest
+            windows = np.flatnonzero(self.windows.held()[:, LIST] != NONE)
+            mine = self.windows.array[windows]
+            by_list = np.argsort(mine[:, LIST], kind="stable")
+            starts = np.zeros(self.lists.end + 1, np.int64)
+            np.cumsum(np.bincount(mine[:, LIST], minlength=self.lists.end), out=starts[1:])
+            longest_first = np.lexsort((-mine[:, LENGTH], mine[:, LIST]))
+            longest = windows[longest_first[starts[:-1][np.diff(starts) > 0]]]
+            self._order = windows[by_list], starts, longest
         return self._order
 
     def _leave(self, longest: Array, spans: Array, members: Array) -> Array:

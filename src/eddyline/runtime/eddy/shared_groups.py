@@ -121,6 +121,7 @@ class SharedGroups(Operator):
         self._asked: Array | None = None  # queries whose rows ``live`` returns; None: of all
         self._numbers: dict[int, int] = {}  # by bit
         self._list_of: dict[object, int] = {}  # by what rows qualify
+        self._accepted_by: dict[int, object] = {}  # by list
         self._by_bit: tuple[Array, Array] | None = None  # see ``_by_recipient``
 
     # -- queries -----------------------------------------------------------------------------------
@@ -129,7 +130,8 @@ class SharedGroups(Operator):
         """Add the query with this bit and number."""
         member = self._flow.list_once(self, bit)
         if member.accepts not in self._list_of:
-            self._list_of[member.accepts] = self._lists.add_list()
+            mine = self._lists.add_list()
+            self._list_of[member.accepts], self._accepted_by[mine] = mine, member.accepts
         self._lists.add_window(number, self._list_of[member.accepts], member.windows[0])
         self._numbers[bit] = number
         self._by_bit = None
@@ -143,7 +145,7 @@ class SharedGroups(Operator):
         self._values.forget(lists.cells_of(np.array([number])))
         self._release(lists.remove_window(number, self._members))
         if not lists.has_list(mine):
-            self._list_of = {a: n for a, n in self._list_of.items() if n != mine}
+            del self._list_of[self._accepted_by.pop(mine)]
 
     def bring_up(self, bits: Sequence[int], clock: int) -> Batch:
         """Group the rows that the flow holds for queries that have just been added.
