@@ -68,6 +68,7 @@ class PerQuery(Operator):
         self._above = tuple(make(None))
         self._numbers: dict[int, int] = {}  # by bit of the flow
         self._by_bit: Array | None = None  # the same, -1 for others; None: not computed
+        self._by_number: Array | None = None  # the inverse
         self._end = 0  # numbers below this one were given out
         self._free: list[int] = []
 
@@ -84,7 +85,7 @@ class PerQuery(Operator):
             number = self._free.pop() if self._free else self._end
         self._end = max(self._end, number + 1)
         self._numbers[bit] = number
-        self._by_bit = None
+        self._by_bit = self._by_number = None
         self._constants.put(number, constants)
         if self._groups is not None:
             self._groups.admit(bit, number)
@@ -95,7 +96,7 @@ class PerQuery(Operator):
         if self._groups is not None:
             self._groups.dismiss(bit)
         del self._numbers[bit]
-        self._by_bit = None
+        self._by_bit = self._by_number = None
 
     @property
     def _groups(self) -> SharedGroups | None:
@@ -202,9 +203,10 @@ class PerQuery(Operator):
 
     def _bits(self) -> Array:
         """int64[numbers], the bit of each query in the flow; -1: dropped."""
-        bits = np.full(self._end, -1, np.int64)
-        bits[list(self._numbers.values())] = list(self._numbers)
-        return bits
+        if self._by_number is None:
+            self._by_number = np.full(self._end, -1, np.int64)
+            self._by_number[list(self._numbers.values())] = list(self._numbers)
+        return self._by_number
 
     def _with_recipients(self, batch: Batch) -> Batch:
         """Changes as those of the queries whose numbers are in their first column."""
@@ -254,7 +256,7 @@ class PerQuery(Operator):
 
     def restore(self, state: State) -> None:
         """The queries have been added, with the numbers that they had."""
-        self._end = int(array(state, "end")[0])
+        self._end, self._by_number = int(array(state, "end")[0]), None
         for i, operator in enumerate(self._above):
             operator.restore(nested(nested(state, "above"), str(i)))
 
