@@ -43,7 +43,7 @@ _NEVER = -np.inf
 #: condition's terms, the largest sum of the first of these, the sum of magnitudes. Of a window:
 #: its turn, the condition without the rows that come, magnitudes, values, and ``_HIGHEST`` again.
 _COME, _RUNNING, _HIGHEST, _SIZE, _TURN, _LEVEL, _MARGIN, _VALUES, _ABOVE = range(9)
-_SCRATCH = 9
+SCRATCH = 9
 
 
 @inlined
@@ -66,6 +66,8 @@ def watch(
     total: np.ndarray,
     special: np.ndarray,
     members: np.ndarray,
+    scratch: np.ndarray,
+    turns: np.ndarray,
     windows: np.ndarray,
     of_list: np.ndarray,
     list_starts: np.ndarray,
@@ -84,6 +86,7 @@ def watch(
         count, total: by cell, the number of values and their sum, rounded; only if ``kind`` needs
             them. special: by cell, several numbers; a cell where one is not 0 is not quiet.
         members: int64 by cell, the number of rows, changed in place.
+        scratch, turns: float64[spots, SCRATCH] and [1], zeros at first, and kept by the caller.
         of_list, list_starts: the windows of list l are ``of_list[list_starts[l]:list_starts[l +
             1]]``. grown: as of ``append``. spans: as of ``advance``.
         loud: int8 by cell, becomes 1 where a cell is not quiet.
@@ -92,13 +95,8 @@ def watch(
         bool by window, whether one of its cells is not quiet.
     """
     any_loud = np.zeros(windows.shape[0], np.bool_)
-    spots = 1
-    for number in range(lists.shape[0]):
-        spots = max(spots, lists[number, CAPACITY])
-    touched = np.empty(spots, np.int64)  # spots that rows enter
-    scratch = np.zeros((spots, _SCRATCH))
+    touched = np.empty(scratch.shape[0], np.int64)  # spots that rows enter
     is_sum = kind != COUNTED
-    turn = 0.0
     for number in range(lists.shape[0]):
         coming = grown[number, 2]
         touching = 0
@@ -157,7 +155,8 @@ def watch(
                 if not is_quiet:
                     loud[cell] = 1
                     found = True
-            turn += 1.0
+            turns[0] += 1.0
+            turn = turns[0]
             block, at, left = spans[w, 0], spans[w, 1], passing
             while left:
                 block, at = _next(block, at, next_block)
@@ -226,6 +225,8 @@ def watch_sums(
     sums: np.ndarray,
     place: np.ndarray,
     members: np.ndarray,
+    scratch: np.ndarray,
+    turns: np.ndarray,
     windows: np.ndarray,
     of_list: np.ndarray,
     list_starts: np.ndarray,
@@ -248,18 +249,15 @@ def watch_sums(
         As of ``watch``, and as of ``sum_quietly``.
     """
     any_loud = np.zeros(windows.shape[0], np.bool_)
-    spots, most = 1, 0
+    spots, most = scratch.shape[0], 0
     for number in range(lists.shape[0]):
-        spots = max(spots, lists[number, CAPACITY])
         most += 2 * grown[number, 2] * (list_starts[number + 1] - list_starts[number])
     touched = np.empty(spots, np.int64)
-    scratch = np.zeros((spots, _SCRATCH))
-    coming_sum = np.zeros((spots, 2))
-    stopped = np.zeros(spots, np.int64)  # before which entry a cell ceased to be quiet
+    coming_sum = np.empty((spots, 2))
+    stopped = np.empty(spots, np.int64)  # before which entry a cell ceased to be quiet
     rest_cell = np.empty(most, np.int64)
     rests = np.empty((most, 5))
     m = 0
-    turn = 0.0
     for number in range(lists.shape[0]):
         coming = grown[number, 2]
         touching = 0
@@ -319,7 +317,8 @@ def watch_sums(
                 if not (is_quiet and base + highest < -_ERROR * size):
                     loud[cell] = 1
                     found = True
-            turn += 1.0
+            turns[0] += 1.0
+            turn = turns[0]
             block, at, left, passed = spans[w, 0], spans[w, 1], passing, 0
             while left:
                 block, at = _next(block, at, next_block)
@@ -565,6 +564,7 @@ def sum_quietly(
     counters: np.ndarray,
     sums: np.ndarray,
     place: np.ndarray,
+    scratch: np.ndarray,
     windows: np.ndarray,
     of_list: np.ndarray,
     list_starts: np.ndarray,
@@ -581,13 +581,10 @@ def sum_quietly(
         int64[k] cells and float64[k, 5], what their doubles cannot hold: of the sum, of the halves
         of squares, and whole values, with their sign; for ``moments.add_rests``.
     """
-    spots = 1
-    for number in range(lists.shape[0]):
-        spots = max(spots, lists[number, CAPACITY])
+    spots = scratch.shape[0]
     touched = np.empty(spots, np.int64)
-    come = np.zeros(spots, np.int64)
-    sum_of = np.zeros((spots, 2))  # of the rows that come, exactly
-    is_exact = np.ones(spots, np.bool_)
+    sum_of = np.empty((spots, 2))  # of the rows that come, exactly
+    is_exact = np.empty(spots, np.bool_)
     most = 0
     for number in range(lists.shape[0]):
         for i in range(list_starts[number], list_starts[number + 1]):
@@ -606,13 +603,13 @@ def sum_quietly(
                 row, spot = entries[e, 0], entries[e, 1]
                 if not valid[row]:
                     continue
-                if come[spot] == 0:
+                if scratch[spot, _COME] == 0.0:
                     touched[touching] = spot
                     touching += 1
                     sum_of[spot, 0] = 0.0
                     sum_of[spot, 1] = 0.0
                     is_exact[spot] = not squares
-                come[spot] += 1
+                scratch[spot, _COME] += 1.0
                 v = value[row]
                 if not abs(v) < HUGE:
                     is_exact[spot] = False
@@ -631,7 +628,7 @@ def sum_quietly(
                 cell = cells + spot
                 if loud[cell] or not is_exact[spot]:
                     continue
-                counters[cell, COUNT] += come[spot]
+                counters[cell, COUNT] += int(scratch[spot, _COME])
                 for half in range(2):
                     rest = add_to_sum(sums, cell, sum_of[spot, half])
                     if rest != 0.0:
@@ -688,5 +685,5 @@ def sum_quietly(
                     left -= run
                     at += run
         for t in range(touching):
-            come[touched[t]] = 0
+            scratch[touched[t], _COME] = 0.0
     return rest_cell[:m].copy(), rests[:m].copy()

@@ -44,6 +44,13 @@ class Walk(NamedTuple):
     loud: Array
 
 
+class Scratch(NamedTuple):
+    """Memory that kernels use for the spots of a list."""
+
+    spots: Array
+    turns: Array
+
+
 class Watched(NamedTuple):
     """Counts and sums by slot, as of ``kernels.shared_groups.watch``."""
 
@@ -166,7 +173,7 @@ class ByRow(SlotArrays, ABC):
     hold are kept once.
     """
 
-    def run_quietly(self, lanes: Sequence[Array], walk: Walk) -> None:
+    def run_quietly(self, lanes: Sequence[Array], walk: Walk, scratch: Scratch) -> None:
         """Let rows enter and leave the quiet cells of windows over row lists; nothing is reported.
 
         Args:

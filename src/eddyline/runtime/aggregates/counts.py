@@ -15,6 +15,7 @@ from eddyline.runtime.aggregates.base import (
     Aggregate,
     ByRow,
     Reported,
+    Scratch,
     SlotArrays,
     Walk,
     Wanted,
@@ -47,7 +48,7 @@ class Count(ByRow):
         new, old = kernels.run_count(rows, lanes[0], self.count, self.reported)
         return Reported(pa.array(new), pa.array(old), new != old)
 
-    def run_quietly(self, lanes: Sequence[Array], walk: Walk) -> None:
+    def run_quietly(self, lanes: Sequence[Array], walk: Walk, scratch: Scratch) -> None:
         shared_groups.count_quietly(lanes[0], self.count, *walk)
 
     def watched(self) -> Watched:

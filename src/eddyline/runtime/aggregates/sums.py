@@ -17,6 +17,7 @@ from eddyline.runtime.aggregates.base import (
     Aggregate,
     ByRow,
     Reported,
+    Scratch,
     Walk,
     Wanted,
     Watched,
@@ -163,8 +164,8 @@ class Moments(ByRow):
             start,
         )
 
-    def run_quietly(self, lanes: Sequence[Array], walk: Walk) -> None:
-        state = self.counters, self.sums, self.place
+    def run_quietly(self, lanes: Sequence[Array], walk: Walk, scratch: Scratch) -> None:
+        state = self.counters, self.sums, self.place, scratch.spots
         self._add_rests(*shared_groups.sum_quietly(lanes[0], lanes[1], self._what, *state, *walk))
 
     @property
@@ -178,6 +179,7 @@ class Moments(ByRow):
         lanes: Sequence[Array],
         members: Array,
         walk: Walk,
+        scratch: Scratch,
     ) -> Array:
         """Bool by window: whether a cell is not quiet; and ``run_quietly`` of the others.
 
@@ -187,7 +189,7 @@ class Moments(ByRow):
         """
         state = self.counters, self.sums, self.place
         any_loud, slots, rests = shared_groups.watch_sums(
-            *condition, lanes[0], lanes[1], *state, members, *walk
+            *condition, lanes[0], lanes[1], *state, members, *scratch, *walk
         )
         self._add_rests(slots, rests)
         return any_loud

@@ -23,7 +23,7 @@ from eddyline.kernels import shared_groups as kernels
 from eddyline.kernels.row_lists import NONE
 from eddyline.kernels.row_lists import received as received_rows
 from eddyline.kernels.unique import unique
-from eddyline.runtime.aggregates.base import ByRow, Walk, Watched
+from eddyline.runtime.aggregates.base import ByRow, Scratch, Walk, Watched
 from eddyline.runtime.aggregates.sums import Moments
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge_apart
 from eddyline.runtime.constants import Constants
@@ -118,6 +118,8 @@ class SharedGroups(Operator):
         dtypes = [d for c in values.columns for d in c.aggregate.dtypes]
         self._lists = RowLists(dtypes, values.move)
         self._loud = SlotArray(np.int8)
+        self._spots = SlotArray(np.float64, (kernels.SCRATCH,))
+        self._turns = np.zeros(1)
         self._asked: Array | None = None  # queries whose rows ``live`` returns; None: of all
         self._numbers: dict[int, int] = {}  # by bit
         self._list_of: dict[object, int] = {}  # by what rows qualify
@@ -212,7 +214,7 @@ class SharedGroups(Operator):
         any_loud, summed = self._watch(by_column, walk)
         for column, its in zip(self._columns, by_column, strict=True):
             if column is not summed:
-                column.run_quietly(its, walk)
+                column.run_quietly(its, walk, self._scratch)
         ts, seq, cell, sign, row = kernels.collect(
             any_loud, self._members, lists.ts.array, lists.seq.array, EXPIRY, *walk
         )
@@ -285,12 +287,12 @@ class SharedGroups(Operator):
             column, its = self._columns[compared.column], lanes[compared.column]
             terms = compared.terms(self._lists.windows.end)
             if isinstance(column, Moments) and column.is_sum:
-                return column.watch(terms, its, self._members, walk), column
+                return column.watch(terms, its, self._members, walk, self._scratch), column
             watched = column.watched()
         else:
             its, terms, watched = (_NO_VALID,), _no_terms(self._lists.windows.end), None
         kind, counts, totals, special = _NOT_WATCHED if watched is None else watched
-        state = counts, totals, special, self._members
+        state = counts, totals, special, self._members, *self._scratch
         return kernels.watch(kind, *terms, its[0], its[-1], *state, *walk), None
 
     @property
@@ -305,10 +307,15 @@ class SharedGroups(Operator):
     def _grow(self) -> None:
         self._values.grow(self._lists.cells)
         self._loud.grow(self._lists.cells)
+        self._spots.grow(self._lists.most_spots)
 
     def _release(self, groups: Array) -> None:
         """Give back groups without rows."""
         self._table.release(unique(groups[self._lists.of_group.array[groups] == 0]))
+
+    @property
+    def _scratch(self) -> Scratch:
+        return Scratch(self._spots.held(), self._turns)
 
     @property
     def _members(self) -> Array:
