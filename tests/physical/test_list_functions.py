@@ -21,6 +21,9 @@ EXPECTED = {
     "array_distinct": [[3, None, 1], None, [], [None], [2, 5]],
     "array_compact": [[3, 1, 3], None, [], [], [2, 5]],
     "array_remove": [[None, 1], None, [], [None], [2, 5]],
+    "array_append": [[3, None, 1, 3, 7], None, [7], [None, 7], [2, 5, 7]],
+    "array_prepend": [[None, 3, None, 1, 3], None, [None], [None, None], [None, 2, 5]],
+    "array_repeat": [[[3, None, 1, 3]] * 2, [None] * 2, [[]] * 2, [[None]] * 2, [[2, 5]] * 2],
     "array_union": [[3, None, 1], None, [], [None], [2, 5]],
     "array_intersect": [[3, None, 1], None, [], [None], [2, 5]],
     "array_except": [[], None, [], [], []],
@@ -32,6 +35,9 @@ MORE = {
         ("array_union", "array_intersect", "array_except", "arrays_overlap"), (NUMBER,)
     ),
     "array_remove": (Literal(pa.int64(), 3),),
+    "array_append": (Literal(pa.int64(), 7),),
+    "array_prepend": (Literal(pa.int64(), None),),
+    "array_repeat": (Literal(pa.int32(), 2),),
     "slice": (Literal(pa.int32(), 2), Literal(pa.int32(), 2)),
 }
 

@@ -13,6 +13,7 @@ from eddyline.algebra.functions.registry import define
 from eddyline.errors import SqlError
 
 _FAMILY: Final = "Structures, lists and maps"
+_MOST_REPEATED: Final = 10_000
 _BIGINT, _BOOL = pa.int64(), pa.bool_()
 
 
@@ -103,6 +104,37 @@ def _array_remove(args: tuple[Expr, ...]) -> Expr | None:
         return None
     element = implicit(args[1], args[0].type.value_type)
     return element and Call(args[0].type, "array_remove", (args[0], element))
+
+
+def _longer(name: str, help_: str) -> None:
+    def rule(args: tuple[Expr, ...]) -> Expr | None:
+        if len(args) != 2 or not pt.is_list(args[0].type):
+            return None
+        element = implicit(args[1], args[0].type.value_type)
+        return element and Call(args[0].type, name, (args[0], element))
+
+    define(_FAMILY, name, f"{name}(list, value)", help_, rule)
+
+
+_longer("array_append", "The list with the value behind it, which may be NULL.")
+_longer("array_prepend", "The list with the value, which may be NULL, before it.")
+
+
+@define(
+    _FAMILY,
+    "array_repeat",
+    "array_repeat(value, count)",
+    "A list with the value so many times, a constant up to 10,000; empty if that is negative.",
+)
+def _array_repeat(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 2 or kind(args[1].type) != "integer" or pt.is_null(args[0].type):
+        return None
+    count = args[1]
+    if not isinstance(count, Literal) or count.value is None:
+        raise SqlError(f"the count of array_repeat is a constant, not {count}")
+    if count.value > _MOST_REPEATED:
+        raise SqlError(f"the count of array_repeat is at most {_MOST_REPEATED:,}")
+    return Call(pa.list_(args[0].type), "array_repeat", args)
 
 
 def _part(name: str, help_: str) -> None:

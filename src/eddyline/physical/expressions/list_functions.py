@@ -89,10 +89,45 @@ def _make_slice(call: Call) -> Kernel:
     return kernel
 
 
+def _make_longer(*, behind: bool) -> Maker:
+    def make(call: Call) -> Kernel:
+        def kernel(lists: Datum, value: Datum) -> pa.Array:
+            values, added = as_arrays(lists, value)
+            offsets, elements = list_parts(values)
+            sizes, there = np.diff(offsets), np.asarray(values.is_valid())
+            ends = np.concatenate([[0], np.cumsum(sizes + there)])
+            row = np.repeat(np.arange(sizes.size), sizes + there)
+            nth = np.arange(ends[-1]) - ends[:-1][row]
+            is_added = nth == sizes[row] if behind else nth == 0
+            own = offsets[:-1][row] + nth - (not behind)
+            places = pa.array(np.where(is_added, len(elements) + row, own))
+            both = pa.concat_arrays([elements, added.cast(elements.type)])
+            return lists_of(call.type, ends, both.take(places), values)
+
+        return kernel
+
+    return make
+
+
+def _make_repeat(call: Call) -> Kernel:
+    count = max(argument_constant(call, 1), 0)
+
+    def kernel(values: pa.Array, *_: Datum) -> pa.Array:
+        places = np.repeat(np.arange(len(values)), count)
+        return lists_of(
+            call.type, np.arange(len(values) + 1) * count, values.take(pa.array(places))
+        )
+
+    return kernel
+
+
 LIST_KERNELS: Final[dict[str, Maker]] = {
     "sort_array": _make_sort,
     "array_max": _make_extreme(largest=True),
     "array_min": _make_extreme(largest=False),
     "array_position": always(_array_position),
     "slice": _make_slice,
+    "array_append": _make_longer(behind=True),
+    "array_prepend": _make_longer(behind=False),
+    "array_repeat": _make_repeat,
 } | LIST_SET_KERNELS
