@@ -28,6 +28,8 @@ KINDS: Final[dict[str, str]] = {
     "means": "SELECT k, AVG(x) AS x FROM s {w} WHERE x >= {c} GROUP BY k HAVING AVG(x) > {d}",
     "small sums": "SELECT k, SUM(x) AS x, COUNT(*) AS n FROM s {w} WHERE x <> {c} GROUP BY k "
     "HAVING SUM(x) <= {d} AND COUNT(*) > 1",
+    "quotients of groups": "SELECT k, SUM(x) AS x FROM s {w} WHERE x > {c} GROUP BY k HAVING "
+    "6 / SUM(x) > {d} AND SUM(x) + COUNT(*) > {c} AND MAX(x) * 2 >= {d}",
     "counts": "SELECT k, COUNT(x) AS n, STDDEV(x) AS d FROM s {w} WHERE k = '{a}' GROUP BY k "
     "HAVING 2 > COUNT(x)",
     "money": "SELECT x, SUM(CAST(x AS DECIMAL(20, 2))) AS m, BIT_XOR(x) AS b, "

@@ -212,7 +212,7 @@ def _opened(plan: Plan, grouping: Plan) -> tuple[Plan, list[Expr]]:
 
 def _open(term: Expr, keys: int, constants: list[Expr]) -> Expr:
     """A comparison of aggregates with a number, which becomes a Parameter; or the term as it is."""
-    if not (isinstance(term, Call) and term.function in _COMPARISONS):
+    if not (isinstance(term, Call) and term.function in _COMPARISONS) or can_fail(term):
         return term
     sides: list[Expr] = list(term.arguments)
     for i, other in ((1, sides[0]), (0, sides[1])):
