@@ -27,9 +27,9 @@ from eddyline.runtime.stores.columns import Array
 
 __all__ = ["Attribute", "Clause", "FilterBank"]
 
-#: Words of lineages from which on rows are screened; the largest share of rows that a filter may
-#: leave; after how many screenings those that leave more are tried again.
-_SCREENED_WORDS: Final = 2
+#: Queries from which on rows are screened; the largest share of rows that a filter may leave then;
+#: after how many screenings those that leave more are tried again.
+_SCREENED_QUERIES: Final = 16
 _SELECTIVE: Final = 0.8
 _SCREEN_ALL: Final = 32
 
@@ -167,7 +167,7 @@ class FilterBank:
         """Without rows of which one grouped filter can tell that no query requires them, however
         many there are: those that all queries have a predicate on, the most selective one first.
         """
-        if mask.size < _SCREENED_WORDS:
+        if len(self._used_by) < _SCREENED_QUERIES:
             return rows
         self._screenings += 1
         most = 1.0 if self._screenings % _SCREEN_ALL == 0 else _SELECTIVE
