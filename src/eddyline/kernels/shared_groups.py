@@ -8,7 +8,7 @@ come are added up once for all windows of a list. The rows of other cells are pr
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,6 +46,28 @@ _COME, _RUNNING, _HIGHEST, _SIZE, _TURN, _LEVEL, _MARGIN, _VALUES, _ABOVE = rang
 SCRATCH = 9
 
 
+class Walk(NamedTuple):
+    """Rows that enter and leave windows over row lists.
+
+    Attributes:
+        windows, lists, entries, next_block: as of ``row_lists.py``.
+        of_list, list_starts: the windows of list l are ``of_list[list_starts[l]:list_starts[l +
+            1]]``.
+        grown: as of ``append``. spans: as of ``advance``.
+        loud: int8 by cell, 1 where a cell is not quiet; 0 before ``watch``.
+    """
+
+    windows: np.ndarray
+    of_list: np.ndarray
+    list_starts: np.ndarray
+    lists: np.ndarray
+    entries: np.ndarray
+    next_block: np.ndarray
+    grown: np.ndarray
+    spans: np.ndarray
+    loud: np.ndarray
+
+
 @inlined
 def _next(block: Any, at: Any, next_block: Any) -> Any:
     """The place of the next entry."""
@@ -68,15 +90,7 @@ def watch(
     members: np.ndarray,
     scratch: np.ndarray,
     turns: np.ndarray,
-    windows: np.ndarray,
-    of_list: np.ndarray,
-    list_starts: np.ndarray,
-    lists: np.ndarray,
-    entries: np.ndarray,
-    next_block: np.ndarray,
-    grown: np.ndarray,
-    spans: np.ndarray,
-    loud: np.ndarray,
+    walk: Walk,
 ) -> np.ndarray:
     """Mark the cells that are not quiet, and count the rows of all.
 
@@ -87,13 +101,11 @@ def watch(
             them. special: by cell, several numbers; a cell where one is not 0 is not quiet.
         members: int64 by cell, the number of rows, changed in place.
         scratch, turns: float64[spots, SCRATCH] and [1], zeros at first, and kept by the caller.
-        of_list, list_starts: the windows of list l are ``of_list[list_starts[l]:list_starts[l +
-            1]]``. grown: as of ``append``. spans: as of ``advance``.
-        loud: int8 by cell, becomes 1 where a cell is not quiet.
 
     Returns:
         bool by window, whether one of its cells is not quiet.
     """
+    windows, of_list, list_starts, lists, entries, next_block, grown, spans, loud = walk
     any_loud = np.zeros(windows.shape[0], np.bool_)
     touched = np.empty(scratch.shape[0], np.int64)  # spots that rows enter
     is_sum = kind != COUNTED
@@ -227,15 +239,7 @@ def watch_sums(
     members: np.ndarray,
     scratch: np.ndarray,
     turns: np.ndarray,
-    windows: np.ndarray,
-    of_list: np.ndarray,
-    list_starts: np.ndarray,
-    lists: np.ndarray,
-    entries: np.ndarray,
-    next_block: np.ndarray,
-    grown: np.ndarray,
-    spans: np.ndarray,
-    loud: np.ndarray,
+    walk: Walk,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """``watch`` of a sum or mean of floats, and ``sum_quietly`` of it, in one pass.
 
@@ -248,6 +252,7 @@ def watch_sums(
     Returns:
         As of ``watch``, and as of ``sum_quietly``.
     """
+    windows, of_list, list_starts, lists, entries, next_block, grown, spans, loud = walk
     any_loud = np.zeros(windows.shape[0], np.bool_)
     spots, most = scratch.shape[0], 0
     for number in range(lists.shape[0]):
@@ -411,15 +416,7 @@ def collect(
     row_ts: np.ndarray,
     row_seq: np.ndarray,
     expiry: int,
-    windows: np.ndarray,
-    of_list: np.ndarray,
-    list_starts: np.ndarray,
-    lists: np.ndarray,
-    entries: np.ndarray,
-    next_block: np.ndarray,
-    grown: np.ndarray,
-    spans: np.ndarray,
-    loud: np.ndarray,
+    walk: Walk,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The rows that enter and leave cells that are not quiet, by window and then in time.
 
@@ -428,6 +425,7 @@ def collect(
     Returns:
         ts, seq, cell, sign and row number of each.
     """
+    windows, of_list, list_starts, lists, entries, next_block, grown, spans, loud = walk
     most = 0
     for number in range(lists.shape[0]):
         for i in range(list_starts[number], list_starts[number + 1]):
@@ -484,17 +482,10 @@ def collect(
 def count_quietly(
     valid: np.ndarray,
     count: np.ndarray,
-    windows: np.ndarray,
-    of_list: np.ndarray,
-    list_starts: np.ndarray,
-    lists: np.ndarray,
-    entries: np.ndarray,
-    next_block: np.ndarray,
-    grown: np.ndarray,
-    spans: np.ndarray,
-    loud: np.ndarray,
+    walk: Walk,
 ) -> None:
     """Let rows enter and leave quiet cells: COUNT(x)."""
+    windows, of_list, list_starts, lists, entries, next_block, grown, spans, loud = walk
     for number in range(lists.shape[0]):
         for i in range(list_starts[number], list_starts[number + 1]):
             w = of_list[i]
@@ -515,17 +506,10 @@ def count_quietly(
 
 @kernel
 def steps_quietly(
-    windows: np.ndarray,
-    of_list: np.ndarray,
-    list_starts: np.ndarray,
-    lists: np.ndarray,
-    entries: np.ndarray,
-    next_block: np.ndarray,
-    grown: np.ndarray,
-    spans: np.ndarray,
-    loud: np.ndarray,
+    walk: Walk,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The rows that enter and leave quiet cells, by window: cells, signs and row numbers."""
+    windows, of_list, list_starts, lists, entries, next_block, grown, spans, loud = walk
     most = 0
     for number in range(lists.shape[0]):
         for i in range(list_starts[number], list_starts[number + 1]):
@@ -565,15 +549,7 @@ def sum_quietly(
     sums: np.ndarray,
     place: np.ndarray,
     scratch: np.ndarray,
-    windows: np.ndarray,
-    of_list: np.ndarray,
-    list_starts: np.ndarray,
-    lists: np.ndarray,
-    entries: np.ndarray,
-    next_block: np.ndarray,
-    grown: np.ndarray,
-    spans: np.ndarray,
-    loud: np.ndarray,
+    walk: Walk,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Let rows enter and leave quiet cells: aggregates of floats, as of ``run_moments``.
 
@@ -581,6 +557,7 @@ def sum_quietly(
         int64[k] cells and float64[k, 5], what their doubles cannot hold: of the sum, of the halves
         of squares, and whole values, with their sign; for ``moments.add_rests``.
     """
+    windows, of_list, list_starts, lists, entries, next_block, grown, spans, loud = walk
     spots = scratch.shape[0]
     touched = np.empty(spots, np.int64)
     sum_of = np.empty((spots, 2))  # of the rows that come, exactly

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.shared_groups import steps_quietly
+from eddyline.kernels.shared_groups import Walk, steps_quietly
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array, bitmap, validity_of
 from eddyline.runtime.stores.slot_arrays import SlotArray
@@ -28,20 +28,6 @@ class Reported:
     old: pa.Array
     changed: Array
     failed: tuple[Array, Array] | None = None
-
-
-class Walk(NamedTuple):
-    """Rows that enter and leave windows over row lists, as of ``kernels/shared_groups.py``."""
-
-    windows: Array
-    of_list: Array
-    list_starts: Array
-    lists: Array
-    entries: Array
-    next_block: Array
-    grown: Array
-    spans: Array
-    loud: Array
 
 
 class Scratch(NamedTuple):
@@ -179,7 +165,7 @@ class ByRow(SlotArrays, ABC):
         Args:
             lanes: by row number.
         """
-        cells, signs, rows = steps_quietly(*walk)
+        cells, signs, rows = steps_quietly(walk)
         nowhere = np.zeros(cells.size, np.bool_)
         self.run(SignedRows(cells, signs, nowhere), [lane[rows] for lane in lanes])
 

@@ -17,7 +17,6 @@ from eddyline.runtime.aggregates.base import (
     Reported,
     Scratch,
     SlotArrays,
-    Walk,
     Wanted,
     Watched,
     computes,
@@ -48,8 +47,10 @@ class Count(ByRow):
         new, old = kernels.run_count(rows, lanes[0], self.count, self.reported)
         return Reported(pa.array(new), pa.array(old), new != old)
 
-    def run_quietly(self, lanes: Sequence[Array], walk: Walk, scratch: Scratch) -> None:
-        shared_groups.count_quietly(lanes[0], self.count, *walk)
+    def run_quietly(
+        self, lanes: Sequence[Array], walk: shared_groups.Walk, scratch: Scratch
+    ) -> None:
+        shared_groups.count_quietly(lanes[0], self.count, walk)
 
     def watched(self) -> Watched:
         return Watched(shared_groups.COUNTED, self.count, self.count, _NO_MORE)

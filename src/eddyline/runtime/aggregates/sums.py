@@ -18,7 +18,6 @@ from eddyline.runtime.aggregates.base import (
     ByRow,
     Reported,
     Scratch,
-    Walk,
     Wanted,
     Watched,
     computes,
@@ -164,9 +163,11 @@ class Moments(ByRow):
             start,
         )
 
-    def run_quietly(self, lanes: Sequence[Array], walk: Walk, scratch: Scratch) -> None:
+    def run_quietly(
+        self, lanes: Sequence[Array], walk: shared_groups.Walk, scratch: Scratch
+    ) -> None:
         state = self.counters, self.sums, self.place, scratch.spots
-        self._add_rests(*shared_groups.sum_quietly(lanes[0], lanes[1], self._what, *state, *walk))
+        self._add_rests(*shared_groups.sum_quietly(lanes[0], lanes[1], self._what, *state, walk))
 
     @property
     def is_sum(self) -> bool:
@@ -178,7 +179,7 @@ class Moments(ByRow):
         condition: tuple[float, Array, Array],
         lanes: Sequence[Array],
         members: Array,
-        walk: Walk,
+        walk: shared_groups.Walk,
         scratch: Scratch,
     ) -> Array:
         """Bool by window: whether a cell is not quiet; and ``run_quietly`` of the others.
@@ -189,7 +190,7 @@ class Moments(ByRow):
         """
         state = self.counters, self.sums, self.place
         any_loud, slots, rests = shared_groups.watch_sums(
-            *condition, lanes[0], lanes[1], *state, members, *scratch, *walk
+            *condition, lanes[0], lanes[1], *state, members, *scratch, walk
         )
         self._add_rests(slots, rests)
         return any_loud

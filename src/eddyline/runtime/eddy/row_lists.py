@@ -30,7 +30,7 @@ from eddyline.kernels.row_lists import (
     REGION,
     USED,
 )
-from eddyline.runtime.aggregates.base import Walk
+from eddyline.kernels.shared_groups import Walk
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray

@@ -23,7 +23,7 @@ from eddyline.kernels import shared_groups as kernels
 from eddyline.kernels.row_lists import NONE
 from eddyline.kernels.row_lists import received as received_rows
 from eddyline.kernels.unique import unique
-from eddyline.runtime.aggregates.base import ByRow, Scratch, Walk, Watched
+from eddyline.runtime.aggregates.base import ByRow, Scratch, Watched
 from eddyline.runtime.aggregates.sums import Moments
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge_apart
 from eddyline.runtime.constants import Constants
@@ -48,13 +48,12 @@ _MOST_ROWS: Final = 1 << 20
 #: The id of a group's row is the number of the query, and the group in these bits.
 _GROUP_BITS: Final = 40
 
-
 Kind = Literal["sum", "mean", "count"]
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A condition of HAVING: whether an aggregate is above, or below, a constant or equals it.
+    """A condition of HAVING: whether an aggregate is above, or below, a constant.
 
     Attributes:
         column: the number of the aggregate. kind: what it is.
@@ -216,7 +215,7 @@ class SharedGroups(Operator):
             if column is not summed:
                 column.run_quietly(its, walk, self._scratch)
         ts, seq, cell, sign, row = kernels.collect(
-            any_loud, self._members, lists.ts.array, lists.seq.array, EXPIRY, *walk
+            any_loud, self._members, lists.ts.array, lists.seq.array, EXPIRY, walk
         )
         self._loud.array[cell] = 0
         rows = GroupRows(ts, seq, cell, sign, [lane[row] for lane in lanes])
@@ -273,7 +272,9 @@ class SharedGroups(Operator):
             self._by_bit = list_of, list_of != NONE
         return self._by_bit
 
-    def _watch(self, lanes: Sequence[Sequence[Array]], walk: Walk) -> tuple[Array, ByRow | None]:
+    def _watch(
+        self, lanes: Sequence[Sequence[Array]], walk: kernels.Walk
+    ) -> tuple[Array, ByRow | None]:
         """Count the rows of all groups, and find those that may have to be emitted.
 
         Args:
@@ -293,7 +294,7 @@ class SharedGroups(Operator):
             its, terms, watched = (_NO_VALID,), _no_terms(self._lists.windows.end), None
         kind, counts, totals, special = _NOT_WATCHED if watched is None else watched
         state = counts, totals, special, self._members, *self._scratch
-        return kernels.watch(kind, *terms, its[0], its[-1], *state, *walk), None
+        return kernels.watch(kind, *terms, its[0], its[-1], *state, walk), None
 
     @property
     def _named(self) -> Naming:
