@@ -249,7 +249,7 @@ def test_every_kernel_is_compared_somewhere() -> None:
         *SORT_KEY_KERNELS,
     }
     assert used | elsewhere == (set(KERNELS) | set(FALLIBLE_KERNELS)) - set(TOLERANT_KERNELS)
-    inner = {"try_date_add", "value_of_key", "whole_months", *SORT_KEY_KERNELS}
+    inner = {"array_reverse", "try_date_add", "value_of_key", "whole_months", *SORT_KEY_KERNELS}
     assert {*KERNELS, *FALLIBLE_KERNELS} <= {*FUNCTIONS} | inner
 
 

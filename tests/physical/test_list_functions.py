@@ -24,6 +24,8 @@ EXPECTED = {
     "array_append": [[3, None, 1, 3, 7], None, [7], [None, 7], [2, 5, 7]],
     "array_prepend": [[None, 3, None, 1, 3], None, [None], [None, None], [None, 2, 5]],
     "array_repeat": [[[3, None, 1, 3]] * 2, [None] * 2, [[]] * 2, [[None]] * 2, [[2, 5]] * 2],
+    "reverse": [[3, 1, None, 3], None, [], [None], [5, 2]],
+    "concat": [[3, None, 1, 3] * 2, None, [], [None] * 2, [2, 5] * 2],
     "array_union": [[3, None, 1], None, [], [None], [2, 5]],
     "array_intersect": [[3, None, 1], None, [], [None], [2, 5]],
     "array_except": [[], None, [], [], []],
@@ -32,7 +34,7 @@ EXPECTED = {
 MORE = {
     "array_position": (Literal(pa.int64(), 3),),
     **dict.fromkeys(
-        ("array_union", "array_intersect", "array_except", "arrays_overlap"), (NUMBER,)
+        ("concat", "array_union", "array_intersect", "array_except", "arrays_overlap"), (NUMBER,)
     ),
     "array_remove": (Literal(pa.int64(), 3),),
     "array_append": (Literal(pa.int64(), 7),),

@@ -106,6 +106,8 @@ EXPRESSIONS = (
     *("array_except(split(s, 'a'), array('b', NULL))", "arrays_overlap(ns, array(n, 1))"),
     *("arrays_overlap(array(n, NULL), array(n + 1))", "arrays_overlap(split(s, 'a'), array(s))"),
     *("flatten(array(ns, array(n), ns))", "flatten(array(split(s, 'a'), split(s, 'b')))"),
+    *("concat(ns, array(n), ns)", "split(s, 'a') || array(s)", "array(n) || ns || array(n + 1)"),
+    *("concat(ns, array(CAST(NULL AS INT)))", "reverse(ns)", "reverse(split(s, 'a'))"),
     *("cbrt(x)", "hypot(x, n)", "expm1(x)", "log1p(x)", "sinh(x)", "cosh(x)", "tanh(x)", "e()"),
 )
 JSON = (

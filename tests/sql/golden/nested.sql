@@ -230,3 +230,21 @@ SqlError: line 1, column 8: '$.a.*' is no path from '.*' on; write it like '$.or
   SELECT symbol ->> '$.a.*' FROM trades
          ^
 ----------
+SELECT array(qty) || array(price) FROM trades
+=>
+SqlError: line 1, column 8: ARRAY<BIGINT> and ARRAY<DOUBLE> have no common type; their elements are not converted
+  SELECT array(qty) || array(price) FROM trades
+         ^
+----------
+SELECT array(symbol) || symbol FROM trades
+=>
+SqlError: line 1, column 8: ARRAY<STRING> and STRING have no common type; their elements are not converted
+  SELECT array(symbol) || symbol FROM trades
+         ^
+----------
+SELECT reverse(qty) FROM trades
+=>
+SqlError: line 1, column 8: reverse does not take (BIGINT); valid: reverse(text) or reverse(list)
+  SELECT reverse(qty) FROM trades
+         ^
+----------

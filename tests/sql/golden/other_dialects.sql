@@ -570,7 +570,7 @@ UnsupportedError: line 1, column 8: ^ is not supported: there are no operators o
 ----------
 SELECT lenght(symbol) FROM trades
 =>
-SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 257: length, len, element, left, char_length, right, least, ln
+SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 260: length, len, element, left, char_length, right, least, ln
   SELECT lenght(symbol) FROM trades
          ^
 ----------

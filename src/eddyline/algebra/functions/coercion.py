@@ -79,9 +79,9 @@ def common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
     """
     common = _common(a, b)
     if common is None:
-        raise SqlError(
-            f"{sql_type(a)} and {sql_type(b)} have no common type; CAST one of them to the other"
-        )
+        nested = pt.is_nested(a) or pt.is_nested(b)
+        hint = "their elements are not converted" if nested else "CAST one of them to the other"
+        raise SqlError(f"{sql_type(a)} and {sql_type(b)} have no common type; {hint}")
     return common
 
 

@@ -22,11 +22,23 @@ LONGEST_TEXT = 65_536
 for _names, _help in {
     "lower lcase": "In lower case.",
     "upper ucase": "In upper case.",
-    "reverse": "Characters in reverse order.",
     "initcap": "First letter of each word in upper case, the others in lower case.",
 }.items():
     _name = _names.split()[0]
     define(_FAMILY, _names, f"{_name}(text)", _help, takes(_name, (_STRING,), _STRING))
+
+
+@define(
+    _FAMILY,
+    "reverse",
+    ["reverse(text)", "reverse(list)"],
+    "The characters, or the elements, in reverse order.",
+)
+def _reverse(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) == 1 and pt.is_list(args[0].type):
+        return Call(args[0].type, "array_reverse", args)
+    return takes("reverse", (_STRING,), _STRING)(args)
+
 
 define_plain(
     _FAMILY,
@@ -232,10 +244,12 @@ def _overlay(args: tuple[Expr, ...]) -> Expr | None:
 @define(
     _FAMILY,
     "concat ||",
-    ["concat(value, ...)", "value || value"],
-    "All values as text, joined; NULL if any is NULL.",
+    ["concat(value, ...)", "value || value", "concat(list, ...)", "list || list"],
+    "All values as text, joined; or the elements of all lists in one list; NULL if any is NULL.",
 )
 def _concat(args: tuple[Expr, ...]) -> Expr | None:
+    if any(pt.is_list(a.type) for a in args):
+        return resolve("flatten", (resolve("array", args),))
     # flattened: (a || b) || c is a || b || c
     texts = [t for a in args for t in _joined(_as_text(a))]
     if not texts:

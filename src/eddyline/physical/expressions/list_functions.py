@@ -109,6 +109,16 @@ def _make_longer(*, behind: bool) -> Maker:
     return make
 
 
+def _make_reverse(call: Call) -> Kernel:
+    def kernel(lists: pa.Array) -> pa.Array:
+        offsets, elements = list_parts(lists)
+        ends = np.repeat(offsets[:-1] + offsets[1:], np.diff(offsets))
+        places = pa.array(ends - 1 - np.arange(len(elements)))
+        return lists_of(call.type, offsets, elements.take(places), lists)
+
+    return kernel
+
+
 def _make_repeat(call: Call) -> Kernel:
     count = max(argument_constant(call, 1), 0)
 
@@ -129,5 +139,6 @@ LIST_KERNELS: Final[dict[str, Maker]] = {
     "slice": _make_slice,
     "array_append": _make_longer(behind=True),
     "array_prepend": _make_longer(behind=False),
+    "array_reverse": _make_reverse,
     "array_repeat": _make_repeat,
 } | LIST_SET_KERNELS
