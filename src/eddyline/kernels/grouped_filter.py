@@ -81,7 +81,7 @@ def checkpoints(
 
 @kernel
 def any_accepted(bitmaps: np.ndarray, toggles: np.ndarray, predicates: np.ndarray) -> np.ndarray:
-    """bool[T + 1]: whether one of the queries in ``predicates`` accepts, after so many toggles."""
+    """bool[T + 1]: whether one of the queries in ``predicates`` accepts, by number of toggles."""
     now = bitmaps[0] & predicates
     count = 0
     for w in range(now.size):

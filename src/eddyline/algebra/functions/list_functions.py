@@ -124,7 +124,7 @@ _longer("array_prepend", "The list with the value, which may be NULL, before it.
     _FAMILY,
     "array_repeat",
     "array_repeat(value, count)",
-    "A list with the value so many times, a constant up to 10,000; empty if that is negative.",
+    "A list of the value repeated; the count is a constant up to 10,000; empty if it is negative.",
 )
 def _array_repeat(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) != 2 or kind(args[1].type) != "integer" or pt.is_null(args[0].type):

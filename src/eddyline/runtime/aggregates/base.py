@@ -174,7 +174,7 @@ class ByRow(SlotArrays, ABC):
         return None
 
     def cannot_fail(self, rows: int) -> bool:
-        """Whether it has a value of any of the rows so far, at most so many at once."""
+        """Whether it has a value of each choice of at most this many of the rows so far."""
         return not self.failure
 
     def move(self, slots: Array, to: Array) -> None:

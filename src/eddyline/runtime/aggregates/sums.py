@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import aggregates as kernels
-from eddyline.kernels import moments, shared_groups
+from eddyline.kernels import moments, shared_groups, shared_sums
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.runtime.aggregates.base import (
     Aggregate,
@@ -167,7 +167,7 @@ class Moments(ByRow):
         self, lanes: Sequence[Array], walk: shared_groups.Walk, scratch: Scratch
     ) -> None:
         state = self.counters, self.sums, self.place, scratch.spots
-        self._add_rests(*shared_groups.sum_quietly(lanes[0], lanes[1], self._what, *state, walk))
+        self._add_rests(*shared_sums.sum_quietly(lanes[0], lanes[1], self._what, *state, walk))
 
     @property
     def is_sum(self) -> bool:
@@ -189,7 +189,7 @@ class Moments(ByRow):
             members: by cell, the number of rows.
         """
         state = self.counters, self.sums, self.place
-        any_loud, slots, rests = shared_groups.watch_sums(
+        any_loud, slots, rests = shared_sums.watch_sums(
             *condition, lanes[0], lanes[1], *state, members, *scratch, walk
         )
         self._add_rests(slots, rests)

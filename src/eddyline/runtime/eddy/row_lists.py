@@ -399,7 +399,7 @@ class RowLists:
         return slice(first, first + capacity)
 
     def _resize(self, number: int, windows: int, spots: int) -> None:
-        """Move a list's cells to a region with room for so many windows and spots."""
+        """Move a list's cells to a region with room for these numbers of windows and spots."""
         mine = self.lists.array[number]
         before, end = self._spots(number), int(mine[END])
         old, size = int(mine[REGION]), before * len(self._of[number])

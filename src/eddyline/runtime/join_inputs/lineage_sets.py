@@ -58,7 +58,7 @@ class LineageSets:
         return found
 
     def widen(self, words: int) -> None:
-        """Let lineages have so many words."""
+        """Widen lineages to this number of words."""
         old, kept = self._sets.held(), min(words, self._words)
         self._words = words
         self._sets = SlotArray(np.uint64, (words,))
