@@ -29,7 +29,7 @@ def stats_of(queries: Iterable[Query]) -> dict[str, dict[str, Any]]:
     readers = Counter(o for operators in trees.values() for o in operators)
     stems = Counter(s for operators in trees.values() for s in set(_stems(operators)))
     stem_bytes = {stem: nbytes_of(stem) for stem in stems}
-    own_bytes = {o: nbytes_of(o, [*o.inputs, *stem_bytes]) for o in readers}
+    own_bytes = {o: nbytes_of(o, [*o.inputs, *(o.readers or ()), *stem_bytes]) for o in readers}
     stats = {}
     for query in running:
         operators = trees[query.name]

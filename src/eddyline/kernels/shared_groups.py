@@ -284,6 +284,28 @@ def collect(
 
 
 @kernel
+def count_members(members: np.ndarray, changed: np.ndarray, walk: Walk) -> None:
+    """Count the rows that enter and leave, and mark the cells of these."""
+    windows, of_list, list_starts, lists, entries, next_block, grown, spans, _ = walk
+    for number in range(lists.shape[0]):
+        for i in range(list_starts[number], list_starts[number + 1]):
+            w = of_list[i]
+            cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
+            for sign in (1, -1):
+                span = grown[number] if sign > 0 else spans[w]
+                block, at, left = span[0], span[1], span[2]
+                while left:
+                    block, at = next_entry(block, at, next_block)
+                    run = min(left, BLOCK - at)
+                    for e in range(block * BLOCK + at, block * BLOCK + at + run):
+                        cell = cells + entries[e, 1]
+                        members[cell] += sign
+                        changed[cell] = True
+                    left -= run
+                    at += run
+
+
+@kernel
 def count_quietly(
     valid: np.ndarray,
     count: np.ndarray,

@@ -34,6 +34,7 @@ from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.shared_groups import Comparison, Kind, SharedGroups
+from eddyline.runtime.eddy.shared_snapshots import SharedSnapshots
 from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.filter import Filter as FilterOperator
@@ -88,6 +89,13 @@ class _Planner(Planner):
         self._source = source
         self._groups = groups
 
+    def query(self, plan: Plan, emit: Emit) -> Operator:
+        if emit.is_periodic:
+            top = self.build(plan, probed=True)
+            if any(isinstance(o, SharedSnapshots) for o in in_order([top])):
+                return top
+        return super().query(plan, emit)
+
     def _make(self, plan: Plan, probed: bool) -> Operator:
         if isinstance(plan, Filter) and type(plan.input) is GroupBy:
             return self._filtered_groups(plan, plan.input)
@@ -129,6 +137,10 @@ class _Planner(Planner):
         if self._groups is None:
             keys = group_keys(plan.keys)
             values = GroupValues(keys, columns, retract=retract, shown=shown)
+            if self._period[0]:
+                rows = flow, self._source.outputs
+                self._groups = SharedSnapshots(*rows, keys, values, *self._period)
+                return self._groups
             compared = comparison_of(having, plan, self._source.constants)
             self._groups = SharedGroups(flow, self._source.outputs, keys, values, compared)
         return self._groups

@@ -7,11 +7,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from eddyline.algebra.expressions import ColumnRef, Expr, Literal
+from eddyline.algebra.expressions import ColumnRef, Expr, Literal, conjuncts
 from eddyline.algebra.plan import OWN_ROW
 from eddyline.physical.expressions import compile_expr
 from eddyline.runtime.failures import collecting
+from eddyline.runtime.predicates.cells import steps_of
 from eddyline.runtime.predicates.filter_bank import Attribute, Clause
+from eddyline.runtime.predicates.grouped_filter import bound_of
+from eddyline.runtime.screens import Screen
 from eddyline.sharing.predicates import clauses_of
 from eddyline.sharing.signature import Part
 
@@ -26,9 +29,22 @@ def clauses(terms: Sequence[Expr]) -> tuple[Clause, ...]:
 
 
 def _attribute(expr: Expr) -> Attribute:
-    plain = isinstance(expr, ColumnRef)
-    guards = isinstance(expr, ColumnRef) and expr.name == OWN_ROW.name
-    return Attribute(expr, str(expr), expr.type, compile_expr(expr), plain, guards)
+    compiled = compile_expr(expr)
+    if not isinstance(expr, ColumnRef):
+        return Attribute(expr, str(expr), expr.type, compiled, plain=False)
+    guards = expr.name == OWN_ROW.name
+    return Attribute(expr, str(expr), expr.type, compiled, True, guards, expr.index)
+
+
+def screen_of(predicate: Expr) -> Screen | None:
+    """A bound on a column that all rows meet of which a predicate is true; None: there is none."""
+    for clause in clauses(conjuncts(predicate)):
+        if len(clause) == 1:
+            attribute, accepts = clause[0]
+            bound = bound_of(attribute, [steps_of(accepts, attribute.type)])
+            if bound is not None:
+                return (bound,)
+    return None
 
 
 def fold(expr: Expr) -> object:

@@ -45,6 +45,7 @@ from eddyline.algebra.plan import (
 )
 from eddyline.kernels import matching
 from eddyline.physical.asof_forms import asof_form
+from eddyline.physical.clauses import screen_of
 from eddyline.physical.compiled import (
     aggregate_column,
     group_keys,
@@ -154,7 +155,8 @@ class NodePlanner(StorePlanner):
                 return SuppliedInput()
             case Filter():
                 source = self.build(node.input, probed=probed)
-                return FilterOperator(source, compile_predicate(node.predicate))
+                screen = screen_of(node.predicate) if type(node.input) is GroupBy else None
+                return FilterOperator(source, compile_predicate(node.predicate), screen)
             case Project():
                 source = self.build(node.input, probed=probed)
                 return ProjectOperator(source, [output(e) for e in node.exprs])

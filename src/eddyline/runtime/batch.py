@@ -166,6 +166,17 @@ def empty_like(batch: Batch) -> Batch:
     return batch.take(np.zeros(0, np.int64))
 
 
+def between(batch: Batch, first: int, end: int) -> Batch:
+    """The changes from one place to another, with their recipients."""
+    if first == 0 and end == len(batch):
+        return batch
+    out, to = batch.take(np.arange(first, end)), batch.recipients
+    if to is None:
+        return out
+    mine = to.only((to.rows >= first) & (to.rows < end))
+    return out.sent_to(Recipients(mine.rows - first, mine.starts, mine.exp))
+
+
 def merge_apart(batches: Iterable[Batch]) -> Batch:
     """The same of batches each of which numbers its pairs from 0."""
     out, first = [], 0

@@ -167,17 +167,30 @@ class Graph:
         self._with_more.add(operator)
 
     def chain(self, sources: frozenset[str]) -> Chain:
-        """The operators that have nothing to do with these streams and tables, as of now."""
+        """The operators that have nothing to do with these streams and tables, as of now; from here
+        on they know their readers.
+        """
         found: dict[Operator, None] = {}
         for operator in self:
             outside = isinstance(operator, Scan) and operator.stem.name in sources
             if not outside and all(i in found for i in operator.inputs):
                 found[operator] = None
+        self._introduce(found)
         return Chain(
             found,
             tuple(tuple(self._ends.get(o, ())) for o in found),
             tuple(o for o in found if type(o).settle is not Operator.settle),
         )
+
+    def _introduce(self, some: Iterable[Operator]) -> None:
+        """Let operators know their readers."""
+        readers: dict[Operator, list[Operator]] = {operator: [] for operator in some}
+        for operator in self:
+            for source in operator.inputs:
+                if source in readers:
+                    readers[source].append(operator)
+        for operator, reading in readers.items():
+            operator.readers = None if self._ends.get(operator) else reading
 
     def run(self, tick: Tick, chain: Chain, *, arrived: float) -> Ran:
         """Run one chunk through operators into their ends. If one raises an error, it and those

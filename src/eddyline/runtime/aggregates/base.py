@@ -10,8 +10,10 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from eddyline.kernels import quiet_groups
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.shared_groups import Walk, steps_quietly
+from eddyline.runtime.screens import Bound
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array, bitmap, validity_of
 from eddyline.runtime.stores.slot_arrays import SlotArray
@@ -35,6 +37,23 @@ class Scratch(NamedTuple):
 
     spots: Array
     turns: Array
+
+
+class Turns:
+    """Scratch by slot of kernels that look at some groups, in turns, without clearing it."""
+
+    def __init__(self) -> None:
+        self._scratch = SlotArray(np.float64, (quiet_groups.SCRATCH,))
+        self._turn = 0
+
+    def grow(self, end: int) -> None:
+        """Let there be slots below ``end``."""
+        self._scratch.grow(end)
+
+    def take(self) -> tuple[Array, int]:
+        """The scratch, and the number of a turn."""
+        self._turn += 1
+        return self._scratch.array, self._turn
 
 
 class Watched(NamedTuple):
@@ -154,9 +173,13 @@ class SlotArrays:
         self._show()
 
 
+#: Names of arrays of what was last reported.
+_REPORTS: Final = ("reported", "shown", "kind")
+
+
 class ByRow(SlotArrays, ABC):
     """An aggregate for which the lanes of a row are the same in all slots: rows that many windows
-    hold are kept once.
+    hold are kept once. A row changes nothing if its first lane is False.
     """
 
     def run_quietly(self, lanes: Sequence[Array], walk: Walk, scratch: Scratch) -> None:
@@ -169,9 +192,22 @@ class ByRow(SlotArrays, ABC):
         nowhere = np.zeros(cells.size, np.bool_)
         self.run(SignedRows(cells, signs, nowhere), [lane[rows] for lane in lanes])
 
+    def loud(
+        self, bound: Bound, rows: SignedRows, lanes: Sequence[Array], turns: Turns
+    ) -> Array | None:
+        """bool[n]: the rows before or after which their group may meet a bound, and all other rows
+        of these groups; None: it is not known. The state is that before the rows.
+        """
+        return None
+
     def watched(self) -> Watched | None:
         """What tells whether a comparison of the aggregate is true; None: nothing does."""
         return None
+
+    @property
+    def reports(self) -> list[SlotArray]:
+        """By slot, what was last reported."""
+        return [rows for name, rows in self._arrays.items() if name in _REPORTS]
 
     def cannot_fail(self, rows: int) -> bool:
         """Whether it has a value of each choice of at most this many of the rows so far."""

@@ -11,18 +11,28 @@ import pyarrow as pa
 from eddyline.kernels import aggregates as kernels
 from eddyline.kernels import shared_groups
 from eddyline.kernels.aggregates import SignedRows
+from eddyline.kernels.quiet_groups import (
+    NO_PLACES,
+    NO_SQUARES,
+    NO_VALUES,
+    Condition,
+    SumState,
+    loud_sums,
+)
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     ByRow,
     Reported,
     Scratch,
     SlotArrays,
+    Turns,
     Wanted,
     Watched,
     computes,
     valid_lane,
 )
 from eddyline.runtime.aggregates.nodes import Nodes
+from eddyline.runtime.screens import Bound
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import SlotArray
@@ -51,6 +61,14 @@ class Count(ByRow):
         self, lanes: Sequence[Array], walk: shared_groups.Walk, scratch: Scratch
     ) -> None:
         shared_groups.count_quietly(lanes[0], self.count, walk)
+
+    def loud(
+        self, bound: Bound, rows: SignedRows, lanes: Sequence[Array], turns: Turns
+    ) -> Array | None:
+        sign = 1.0 if bound.above else -1.0
+        condition = Condition(0.0, sign, -sign * bound.key, False, -1)
+        state = SumState(self.count, self.count, NO_SQUARES, _NO_MORE, NO_PLACES)
+        return loud_sums(rows, lanes[0], NO_VALUES, condition, state, *turns.take())
 
     def watched(self) -> Watched:
         return Watched(shared_groups.COUNTED, self.count, self.count, _NO_MORE)

@@ -13,11 +13,13 @@ import pyarrow as pa
 from eddyline.kernels import aggregates as kernels
 from eddyline.kernels import moments, shared_groups, shared_sums
 from eddyline.kernels.aggregates import SignedRows
+from eddyline.kernels.quiet_groups import NO_PLACES, NO_SQUARES, Condition, SumState, loud_sums
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     ByRow,
     Reported,
     Scratch,
+    Turns,
     Wanted,
     Watched,
     computes,
@@ -27,6 +29,7 @@ from eddyline.runtime.aggregates.base import (
     valid_lane,
 )
 from eddyline.runtime.aggregates.wide_sums import WideSum, is_wide
+from eddyline.runtime.screens import Bound
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import SlotArray
@@ -90,6 +93,15 @@ class SumInt(ByRow):
 
     def cannot_fail(self, rows: int) -> bool:
         return self._tolerant or self._largest * rows < 2**63
+
+    def loud(
+        self, bound: Bound, rows: SignedRows, lanes: Sequence[Array], turns: Turns
+    ) -> Array | None:
+        sign = 1.0 if bound.above else -1.0
+        condition = Condition(sign, 0.0, -sign * bound.key, False, 0)
+        total, above = self.total[:, 0], self.total[:, 1:]
+        state = SumState(self.count, total, NO_SQUARES, above, NO_PLACES)
+        return loud_sums(rows, lanes[0], lanes[1], condition, state, *turns.take())
 
     def watched(self) -> Watched:
         total, above = self.total[:, 0], self.total[:, 1:]
@@ -162,6 +174,31 @@ class Moments(ByRow):
             self.shown,
             start,
         )
+
+    def loud(
+        self, bound: Bound, rows: SignedRows, lanes: Sequence[Array], turns: Turns
+    ) -> Array | None:
+        condition = self._condition(bound)
+        if condition is None:
+            return None
+        count, special = self.counters[:, moments.COUNT], self.counters[:, moments.NANS :]
+        state = SumState(count, self.sums[:, 0], self.sums[:, 2:], special, self.place)
+        return loud_sums(rows, lanes[0], lanes[1], condition, state, *turns.take())
+
+    def _condition(self, bound: Bound) -> Condition | None:
+        """What is below 0 where the aggregate is not what readers ask for; None: nothing."""
+        sign, key = 1.0 if bound.above else -1.0, bound.key
+        if not abs(key) < moments.HUGE:
+            return None
+        if self._what == moments.SUM:
+            return Condition(sign, 0.0, -sign * key, False, 0)
+        if self._what == moments.AVG:
+            return Condition(sign, -sign * key, 0.0, False, 0)
+        if not bound.above or key <= 0.0:
+            return None
+        least = moments.least_of(self._what)
+        variance = key if self._what >= moments.VAR_SAMP else key * key
+        return Condition(1.0, -variance, least * variance, True, least)
 
     def run_quietly(
         self, lanes: Sequence[Array], walk: shared_groups.Walk, scratch: Scratch

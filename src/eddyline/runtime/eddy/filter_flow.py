@@ -14,6 +14,7 @@ from eddyline.runtime.failures import Failure, collecting, report
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.recipients import Recipients, recipients_of
+from eddyline.runtime.screens import Screen
 from eddyline.runtime.stores.columns import Array
 
 
@@ -26,6 +27,7 @@ class FilterFlow(Flow):
 
     _mask: Array  # uint64[W], all queries that are listed
     _listed: Array  # int64 by bit, the query that is listed for it
+    _screen: Screen | None  # what these accept; of rows that have no windows of queries
 
     def __init__(
         self,
@@ -58,6 +60,10 @@ class FilterFlow(Flow):
             if not self._alike[key]:
                 del self._alike[key]
         super().dismiss(bit)
+
+    def asks_for(self) -> Screen | None:
+        self._refresh()
+        return self._screen
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         self._refresh()
@@ -99,6 +105,7 @@ class FilterFlow(Flow):
                     self._listed[alike] = alike[0]
                     members.difference_update(alike[1:])
             self._mask = self._members.lineage(members)
+            self._screen = None if self.has_windows else self._banks[0].screen(self._mask)
 
     def _results(self, clock: int, bits: Sequence[int]) -> Batch:
         self._refresh()

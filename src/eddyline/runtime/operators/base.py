@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eddyline.runtime.batch import Batch
+from eddyline.runtime.screens import Screen
 from eddyline.runtime.state import State
 from eddyline.types import BEGINNING
 
@@ -37,6 +38,7 @@ class Operator(ABC):
         rows_in, rows_out: changes so far. seconds: of computing they took; settling_seconds: what
             forgetting them took.
         since: the instant of the first row of the first chunk that was counted.
+        readers: the operators that read the output; None: there are other readers, too.
     """
 
     def __init__(self, inputs: Sequence[Operator]) -> None:
@@ -47,6 +49,7 @@ class Operator(ABC):
         self.seconds = 0.0
         self.settling_seconds = 0.0
         self.since: int | None = None
+        self.readers: Sequence[Operator] | None = None
 
     @property
     def sources(self) -> tuple[Operator, ...]:
@@ -60,6 +63,12 @@ class Operator(ABC):
     def begin(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         """The same for what was alive in the inputs before the operator was made."""
         return self.process(batches, tick)
+
+    def asks_for(self) -> Screen | None:
+        """Which rows of its one input it does something with; None: all. Others may be left out,
+        also a '-' or '+' of a pair.
+        """
+        return None
 
     @abstractmethod
     def live(self, clock: int) -> Batch:

@@ -11,6 +11,7 @@ from eddyline.kernels.merge import merge_destinations
 from eddyline.runtime.batch import EXPIRY, Batch, merge
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.group_values import GroupKeys, GroupRows, GroupValues, Naming
+from eddyline.runtime.screens import united
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
@@ -76,11 +77,19 @@ class GroupBy(Operator):
         self._wait(batch, slot, lanes)
         due = self._due(tick.clock)
         self._values.grow(self._table.end)
+        self._screen()
         first = self._first_row(batch, tick)
         out, gone = self._values.run(_timeline(batch, slot, lanes, due), self._named)
         self._table.release(gone[self._values.members.count[gone] == 0])
         self._values.settle()
         return out if first is None else merge([first, out])
+
+    def _screen(self) -> None:
+        """Leave out what no reader asks for."""
+        screen = None if self.readers is None else united(r.asks_for() for r in self.readers)
+        if screen != self._values.screen:
+            self._values.report_all(self.clock, self._named)
+            self._values.screen = screen
 
     def _wait(self, batch: Batch, slot: Array, lanes: list[Array]) -> None:
         if self._expiries is None:
@@ -116,6 +125,7 @@ class GroupBy(Operator):
         return replace(first, pair=np.array([-1], np.int64))
 
     def live(self, clock: int) -> Batch:
+        self._values.report_all(clock, self._named)
         slots = self._table.used()
         if self._keys:
             slots = slots[self._values.members.count[slots] > 0]
@@ -134,6 +144,7 @@ class GroupBy(Operator):
         return len(self._table) + (0 if self._expiries is None else len(self._expiries))
 
     def state(self) -> State:
+        self._values.report_all(self.clock, self._named)
         return {
             "table": self._table.state(),
             "expiries": {} if self._expiries is None else self._expiries.state(),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -10,15 +11,20 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.aggregates import SignedRows, different, last_of_event
+from eddyline.kernels.shared_groups import Walk, count_members
 from eddyline.runtime.aggregates import Aggregate, Count
-from eddyline.runtime.aggregates.base import ByRow
+from eddyline.runtime.aggregates.base import ByRow, Scratch, Turns
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Predicate
 from eddyline.runtime.constants import Constants
-from eddyline.runtime.failures import Failure, report, usable_rows
+from eddyline.runtime.failures import Failure, collecting, report, usable_rows
+from eddyline.runtime.screens import Screen
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import SlotArray
 from eddyline.types import FOREVER
+
+#: More rows than any group has.
+_MOST_ROWS: Final = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +98,22 @@ class GroupRows:
     lanes: Sequence[Array]
 
 
+class _Report(NamedTuple):
+    """The aggregates at m emissions.
+
+    Attributes:
+        new, old: their values, now and before. changed: bool[m], whether one differs.
+        failed: bool[2, m], whether one has no value, now and before.
+        reasons: where one has none now, and why.
+    """
+
+    new: list[pa.Array]
+    old: list[pa.Array]
+    changed: Array
+    failed: Array
+    reasons: list[tuple[Array, str]]
+
+
 class GroupValues:
     """Aggregates by the slot of a group, and what was emitted of them.
 
@@ -108,6 +130,8 @@ class GroupValues:
     Attributes:
         members: the number of rows of each group.
         started: whether the one group of rows without keys exists, which it does without rows.
+        screen: the rows that readers ask for, by columns of keys and values; None: all. Changes of
+            others are left out, and are not computed where the aggregates tell this before.
     """
 
     def __init__(
@@ -125,19 +149,28 @@ class GroupValues:
         self._keys = keys
         self._retract = retract
         self._seen = SlotArray(np.int64)
+        self.screen: Screen | None = None
+        self._turns = Turns()
+        self._late = SlotArray(np.bool_)  # by slot, whether what was reported is older than values
 
     def grow(self, end: int) -> None:
         """Let there be slots below ``end``."""
         if end > self._seen.end:
-            self._seen.grow(end)
+            self._grow_scratch(end)
             self.members.grow(end)
             for column in self.columns:
                 column.aggregate.grow(end)
+
+    def _grow_scratch(self, end: int) -> None:
+        for lane in (self._seen, self._turns, self._late):
+            lane.grow(end)
 
     def move(self, cells: Array, to: Array) -> None:
         """Move what is kept of some slots to others, which are as new."""
         self.grow(int(to.max(initial=-1)) + 1)
         self.members.move(cells, to)
+        self._late.array[to] = self._late.array[cells]
+        self._late.clear(cells)
         for column in self.columns:
             assert isinstance(column.aggregate, ByRow), "others refer to their slots"
             column.aggregate.move(cells, to)
@@ -145,6 +178,7 @@ class GroupValues:
     def forget(self, slots: Array) -> None:
         """Let slots be as new ones: their rows never leave."""
         self.members.forget(slots)
+        self._late.clear(slots)
         for column in self.columns:
             column.aggregate.forget(slots)
 
@@ -183,38 +217,27 @@ class GroupValues:
         """
         emit = last_of_event(*self._events(rows.ts, rows.seq), rows.slot, self._seen.array)
         signed = SignedRows(rows.slot, rows.sign, emit)
+        quiet = self._quiet(signed, rows.lanes)
+        if quiet is not None:
+            emit &= ~quiet
         slots, ts, seq = rows.slot[emit], rows.ts[emit], rows.seq[emit]
         everyone = np.ones(rows.slot.size, np.bool_)
         members = self.members.run(signed, [everyone])
-        left = members.new.to_numpy()
-        now, before = left > 0, members.old.to_numpy() > 0
+        now, before = members.new.to_numpy() > 0, members.old.to_numpy() > 0
         if not self._keys.types and now.size:  # its group is there without rows too
             now, before = np.ones((2, now.size), np.bool_)
             # not yet if it is brought up to date with rows that were there before it
             before[0], self.started = self.started, True
-        changed = now != before
-        new, old = [], []
-        failed = np.zeros((2, changed.size), np.bool_)  # now, and before
-        reasons: list[tuple[Array, str]] = []
-        for column, lanes in zip(self.columns, self.lanes_by_column(rows.lanes), strict=True):
-            reported = column.aggregate.run(signed, lanes)
-            new.append(reported.new)
-            old.append(reported.old)
-            changed |= reported.changed
-            if reported.failed is not None:
-                failed |= reported.failed
-                reasons.append((reported.failed[0], column.aggregate.failure))
-        if failed.any():
-            now, before, changed = (
-                now & ~failed[0],
-                before & ~failed[1],
-                changed | failed.any(axis=0),
-            )
-            places = np.flatnonzero(failed[0] & ~failed[1])
-            why = np.select([f[places] for f, _ in reasons], [text for _, text in reasons], "")
-            names = named.rows(slots[places])[1]
-            columns = names + [v.take(pa.array(places)) for v in new]
-            self._report_failed(slots[places], ts[places], seq[places], columns, why)
+        found = self._report(signed, rows.lanes)
+        changed = found.changed | (now != before)
+        if found.failed.any():
+            now, before = now & ~found.failed[0], before & ~found.failed[1]
+            changed |= found.failed.any(axis=0)
+            self._report_failed(slots, ts, seq, found, named)
+        new, old = found.new, found.old
+        if self.screen is not None:
+            now &= self._is_asked_for(new)
+            before &= self._is_asked_for(old)
         if self.shown.having is not None:
             constants = self._constants(slots, named)
             now &= self._is_accepted(new + constants)
@@ -223,7 +246,104 @@ class GroupValues:
         if not self._retract:
             minus &= ~now
         out = _changelog(named, slots, ts, seq, (new, plus), (old, minus))
-        return out, different(slots[left == 0], self._seen.array)
+        left = rows.slot[rows.sign < 0]
+        return out, different(left[self.members.count[left] == 0], self._seen.array)
+
+    def _quiet(self, rows: SignedRows, lanes: Sequence[Array]) -> Array | None:
+        """bool[n]: the rows of groups that no reader asks for, before or after any of these rows;
+        None: it is not known. Of these nothing is reported, which they have to be ready for.
+        """
+        if self.screen is None or not self._keys.types:
+            return None
+        if not self.cannot_fail():
+            return None
+        by_column = self.lanes_by_column(lanes)
+        loud = np.zeros(rows.slot.size, np.bool_)
+        for bound in self.screen:
+            number = bound.column - len(self._keys.types)
+            if number < 0:
+                return None
+            column = self.columns[number].aggregate
+            assert isinstance(column, ByRow), "all are"
+            found = column.loud(bound, rows, by_column[number], self._turns)
+            if found is None:
+                return None
+            loud |= found
+        self._late.array[rows.slot] = ~loud
+        return ~loud
+
+    def _is_asked_for(self, values: list[pa.Array]) -> Array:
+        """bool[m]: the rows that readers may ask for, by their aggregates."""
+        assert self.screen is not None, "asked only then"
+        found = np.zeros(len(values[0]), np.bool_)
+        for bound in self.screen:
+            number = bound.column - len(self._keys.types)
+            if number < 0:
+                return np.ones(found.size, np.bool_)
+            found |= bound.accepts(values[number])
+        return found
+
+    def run_quietly(self, lanes: Sequence[Array], walk: Walk, scratch: Scratch) -> None:
+        """Let rows enter and leave windows over row lists; nothing is reported.
+
+        Args:
+            lanes: by row number.
+        """
+        count_members(self.members.count, self._late.array, walk)
+        for column, its in zip(self.columns, self.lanes_by_column(lanes), strict=True):
+            assert isinstance(column.aggregate, ByRow), "others refer to their slots"
+            column.aggregate.run_quietly(its, walk, scratch)
+
+    def report_all(self, clock: int, named: Naming) -> None:
+        """Let what was last reported of all groups be what their values are at ``clock``."""
+        slots = np.flatnonzero(self._late.held())
+        if not slots.size:
+            return
+        self._late.array[slots] = False
+        everywhere = np.ones(slots.size, np.bool_)
+        nothing = SignedRows(slots, everywhere.astype(np.int8), everywhere)
+        self.members.run(nothing, [~everywhere])
+        dtypes = [dtype for column in self.columns for dtype in column.aggregate.dtypes]
+        found = self._report(nothing, [np.zeros(slots.size, dtype) for dtype in dtypes])
+        if found.failed.any():
+            ts, seq = np.full(slots.size, clock), np.full(slots.size, EXPIRY)
+            self._report_failed(slots, ts, seq, found, named)
+
+    @contextmanager
+    def reported(self, clock: int, named: Naming) -> Iterator[None]:
+        """Inside, ``report_all`` has been done, without reports of failures."""
+        late = np.flatnonzero(self._late.held())
+        aggregates = [self.members, *(c.aggregate for c in self.columns)]
+        lanes = [r for a in aggregates if isinstance(a, ByRow) for r in a.reports]
+        before = [lane.array[late] for lane in lanes]
+        with collecting():
+            self.report_all(clock, named)
+        try:
+            yield
+        finally:
+            self._late.array[late] = True
+            for lane, values in zip(lanes, before, strict=True):
+                lane.array[late] = values
+
+    def cannot_fail(self) -> bool:
+        """Whether all aggregates have a value of any of the rows so far."""
+        columns = [c.aggregate for c in self.columns]
+        return all(isinstance(c, ByRow) and c.cannot_fail(_MOST_ROWS) for c in columns)
+
+    def _report(self, rows: SignedRows, lanes: Sequence[Array]) -> _Report:
+        """Let rows enter and leave the aggregates."""
+        new, old, reasons = [], [], []
+        slots = int(rows.emit.sum())
+        changed, failed = np.zeros(slots, np.bool_), np.zeros((2, slots), np.bool_)
+        for column, its in zip(self.columns, self.lanes_by_column(lanes), strict=True):
+            reported = column.aggregate.run(rows, its)
+            new.append(reported.new)
+            old.append(reported.old)
+            changed |= reported.changed
+            if reported.failed is not None:
+                failed |= reported.failed
+                reasons.append((reported.failed[0], column.aggregate.failure))
+        return _Report(new, old, changed, failed, reasons)
 
     def settle(self) -> None:
         """Release what is not referred to any more."""
@@ -267,11 +387,16 @@ class GroupValues:
         )
 
     def _report_failed(
-        self, slots: Array, ts: Array, seq: Array, columns: list[pa.Array], reasons: Array
+        self, slots: Array, ts: Array, seq: Array, found: _Report, named: Naming
     ) -> None:
-        """Report groups of which an aggregate has no value, with the reasons."""
-        n = slots.size
-        groups = changes_of(slots, ts, seq, np.ones(n, np.int8), columns, np.arange(n))
+        """Report groups of which an aggregate has no value any more, with the reasons."""
+        places = np.flatnonzero(found.failed[0] & ~found.failed[1])
+        n, slots = places.size, slots[places]
+        why = [(failed[places], text) for failed, text in found.reasons]
+        reasons = np.select([failed for failed, _ in why], [text for _, text in why], "")
+        columns = named.rows(slots)[1] + [v.take(pa.array(places)) for v in found.new]
+        plus, pair = np.ones(n, np.int8), np.arange(n)
+        groups = changes_of(slots, ts[places], seq[places], plus, columns, pair)
         report(Failure(groups, np.arange(n), pa.array(reasons), self._keys.names))
 
     def state(self) -> State:
@@ -288,7 +413,7 @@ class GroupValues:
         self.started = bool(array(state, "started")[0])
         for i, column in enumerate(self.columns):
             column.aggregate.restore(nested(nested(state, "aggregates"), str(i)))
-        self._seen.grow(end)
+        self._grow_scratch(end)
 
 
 def _changelog(

@@ -27,6 +27,7 @@ class Attribute:
         plain: costs nothing to compute: it is computed for whole batches, others only for the rows
             that some query with a predicate on it requires.
         guards: others are evaluated only for the rows that it leaves.
+        column: the number of the column that it is; None: it is computed.
     """
 
     key: Hashable
@@ -35,6 +36,7 @@ class Attribute:
     evaluate: Evaluator
     plain: bool
     guards: bool = False
+    column: int | None = None
 
 
 #: A disjunction over different attributes: what it accepts of each.

@@ -23,6 +23,7 @@ from eddyline.runtime.failures import report
 from eddyline.runtime.predicates.attributes import Attribute, AttributeValues, Clause
 from eddyline.runtime.predicates.disjunctions import Disjunctions
 from eddyline.runtime.predicates.grouped_filter import GroupedFilter, Undecided, rows_per_block
+from eddyline.runtime.screens import Screen
 from eddyline.runtime.stores.columns import Array
 
 __all__ = ["Attribute", "Clause", "FilterBank"]
@@ -176,6 +177,23 @@ class FilterBank:
                 self.visits += rows.size
                 rows = grouped.screened(values, rows)
         return rows
+
+    def screen(self, mask: Array) -> Screen | None:
+        """Bounds one of which is met by every row that some of these queries (uint64[W]) accept.
+
+        The answer changes with the queries only.
+        """
+        left, bounds = mask & self._possible(mask.size), []
+        for grouped in sorted(self._filters.values(), key=lambda f: -f.predicates):
+            if not left.any():
+                break
+            bits = grouped.bits(mask.size)
+            if (left & bits).any():
+                bound = grouped.bound
+                if bound is not None:
+                    bounds.append(bound)
+                    left &= ~bits
+        return None if left.any() else tuple(bounds)
 
     def _possible(self, words: int) -> Array:
         """uint64[W]: without the queries that accept no row."""

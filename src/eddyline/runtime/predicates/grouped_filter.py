@@ -38,6 +38,7 @@ from eddyline.kernels.lineage import expand
 from eddyline.runtime.failures import Failure, failed_rows
 from eddyline.runtime.predicates.attributes import Attribute, AttributeValues
 from eddyline.runtime.predicates.cells import Cells, Steps, keys_of, make_cells, steps_of
+from eddyline.runtime.screens import Bound
 from eddyline.runtime.stores.columns import Array
 
 #: Checkpoints take about this many bytes, as long as a cell is not far from one of them...
@@ -159,6 +160,15 @@ class GroupedFilter:
         left[self._index.bits.words] &= ~self._index.bits.predicates
         return not left.any()
 
+    @property
+    def bound(self) -> Bound | None:
+        """A bound that all values meet which a predicate here accepts."""
+        return bound_of(self.attribute, self._steps.values())
+
+    def bits(self, words: int) -> Array:
+        """uint64[words], the queries with a predicate here."""
+        return bitmap(np.fromiter(self._steps, np.int64, len(self._steps)), words)
+
     def screened(self, values: AttributeValues, rows: Array) -> Array:
         """Those of some rows (int64[k]) that a predicate here accepts."""
         index = self._index
@@ -216,6 +226,21 @@ class GroupedFilter:
     def _wanted(self, index: _Index, lineage: Array, rows: Array) -> Array:
         """The rows that a query with a predicate here requires."""
         return rows_wanted(rows, lineage, index.bits.words, index.bits.dense, index.bits.predicates)
+
+
+def bound_of(attribute: Attribute, accepted: Iterable[Steps]) -> Bound | None:
+    """A bound that all values of some sets meet; None: there is none, or values are no numbers."""
+    column, sets = attribute.column, list(accepted)
+    if column is None or keys_of(pa.array([], attribute.type)).data is not None:
+        return None
+    if any(s.null for s in sets):
+        return None
+    turns = [s.thresholds for s in sets if s.thresholds]
+    if turns and not any(s.starts for s in sets):
+        return Bound(column, True, min(t[0] for t in turns))
+    if turns and all(s.starts == len(s.thresholds) % 2 for s in sets):  # none accepts to the end
+        return Bound(column, False, max(t[-1] for t in turns))
+    return None
 
 
 def rows_per_block(words: int, filters: Iterable[GroupedFilter]) -> int:

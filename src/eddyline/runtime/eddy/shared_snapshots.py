@@ -1,0 +1,97 @@
+"""GROUP BY for EMIT SNAPSHOT of many queries: the answer of each at the instants of a period."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from eddyline.runtime.batch import Batch, Evaluator, between, empty_like, merge
+from eddyline.runtime.eddy.filter_flow import FilterFlow
+from eddyline.runtime.eddy.shared_groups import SharedGroups
+from eddyline.runtime.operators.base import Tick
+from eddyline.runtime.operators.group_values import GroupKeys, GroupValues
+from eddyline.runtime.state import State, array
+from eddyline.types import BEGINNING
+
+
+class SharedSnapshots(SharedGroups):
+    """What ``Snapshots`` emits above ``SharedGroups``, without the changes in between: rows are
+    added up in any order up to the next tick, where all groups are read.
+
+    A tick is complete, and emitted, once the clock is past it.
+
+    Args:
+        every_us: the period. offset_us: of the ticks behind its multiples, less than the period.
+    """
+
+    def __init__(
+        self,
+        flow: FilterFlow,
+        outputs: Sequence[int | Evaluator],
+        keys: GroupKeys,
+        values: GroupValues,
+        every_us: int,
+        offset_us: int,
+    ) -> None:
+        super().__init__(flow, outputs, keys, values)
+        self._every, self._offset = every_us, offset_us
+        self._done = BEGINNING  # ticks up to here have been emitted, or were before any row
+
+    def bring_up(self, bits: Sequence[int], clock: int) -> Batch:
+        if self._done == BEGINNING:
+            self._done = clock - 1
+        return empty_like(super().bring_up(bits, clock))
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        (batch,) = batches
+        if self._done == BEGINNING and tick.clock > BEGINNING:
+            self._done = (tick.clock if tick.first_row is None else tick.first_row) - 1
+        out, start = [self._nothing()], 0
+        first, last = self._number(self._done) + 1, self._number(tick.clock - 1)
+        for number in range(first, last + 1):
+            at = number * self._every + self._offset
+            end = int(np.searchsorted(batch.ts, at, "right"))
+            self._add(between(batch, start, end), at)
+            out.append(self._snapshot(at))
+            start = end
+        self._done = max(self._done, tick.clock - 1)
+        self._add(between(batch, start, len(batch)), tick.clock)
+        return merge(out)
+
+    def live(self, clock: int) -> Batch:
+        with self._values.reported(clock, self._named):
+            return super().live(clock)
+
+    def _number(self, instant: int) -> int:
+        """The number of the last tick that is not behind an instant."""
+        return (instant - self._offset) // self._every
+
+    def _nothing(self) -> Batch:
+        """No rows of groups."""
+        return self._values.rows(np.zeros(0, np.int64), self.clock, self._named)
+
+    def _add(self, batch: Batch, clock: int) -> None:
+        """Let rows enter, and leave that expire by ``clock``."""
+        lists = self._lists
+        grown = self._enter(batch)
+        spans = lists.advance(clock, lists.present, grown)
+        self._grow()
+        walk = lists.walk(grown, spans, self._loud.array)
+        self._values.run_quietly([lane.array for lane in lists.lanes], walk, self._scratch)
+        self._release(lists.leave(spans, self._members))
+        self._values.settle()
+
+    def _snapshot(self, at: int) -> Batch:
+        """The rows of all groups."""
+        self._values.report_all(at, self._named)
+        rows = super().live(at)
+        return replace(rows, exp=np.full(len(rows), at + self._every))
+
+    def state(self) -> State:
+        return {**super().state(), "done": np.array([self._done])}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._done = int(array(state, "done")[0])
