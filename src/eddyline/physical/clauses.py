@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.expressions import ColumnRef, Expr, Literal, conjuncts
 from eddyline.algebra.plan import OWN_ROW
 from eddyline.physical.expressions import compile_expr
+from eddyline.runtime.eddy.policies import make_policy
 from eddyline.runtime.failures import collecting
-from eddyline.runtime.predicates.cells import steps_of
-from eddyline.runtime.predicates.filter_bank import Attribute, Clause
-from eddyline.runtime.predicates.grouped_filter import bound_of
+from eddyline.runtime.predicates.filter_bank import Attribute, Clause, FilterBank
 from eddyline.runtime.screens import Screen
 from eddyline.sharing.predicates import clauses_of
 from eddyline.sharing.signature import Part
@@ -37,14 +37,10 @@ def _attribute(expr: Expr) -> Attribute:
 
 
 def screen_of(predicate: Expr) -> Screen | None:
-    """A bound on a column that all rows meet of which a predicate is true; None: there is none."""
-    for clause in clauses(conjuncts(predicate)):
-        if len(clause) == 1:
-            attribute, accepts = clause[0]
-            bound = bound_of(attribute, [steps_of(accepts, attribute.type)])
-            if bound is not None:
-                return (bound,)
-    return None
+    """What rows have in common of which a predicate is true; None: nothing that is known."""
+    bank = FilterBank(make_policy("fixed", 0))
+    bank.add(0, clauses(conjuncts(predicate)))
+    return bank.screen(np.ones(1, np.uint64))
 
 
 def fold(expr: Expr) -> object:

@@ -190,7 +190,8 @@ class Graph:
                 if source in readers:
                     readers[source].append(operator)
         for operator, reading in readers.items():
-            operator.readers = None if self._ends.get(operator) else reading
+            alone = self._by_operator[operator].uses == len(reading)
+            operator.readers = reading if alone and not self._ends.get(operator) else None
 
     def run(self, tick: Tick, chain: Chain, *, arrived: float) -> Ran:
         """Run one chunk through operators into their ends. If one raises an error, it and those
@@ -248,6 +249,7 @@ class Graph:
         Known operators with more output for them run first, by a chunk without rows that goes
         through them and all operators below and above them.
         """
+        self._introduce(self)
         out: dict[Operator, Batch] = {}
         more: dict[Operator, Batch] = {}
         tick, awake = Tick(clock), self._around(self._with_more)

@@ -1,54 +1,97 @@
 """What the readers of an operator ask for: rows that none of them accepts need not be made.
 
 Source: the feedback of Yang and Papadias 2008, section 3, whose consumers tell producers which
-results they do not need; here a condition says so for all rows, as long as the readers are the
-same.
+results they do not need; here a condition on columns says so for all rows, as long as the readers
+and their queries are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
-from eddyline.runtime.predicates.cells import keys_of
+from eddyline.runtime.batch import Batch
 from eddyline.runtime.stores.columns import Array
 
 
 class Bound(NamedTuple):
-    """Rows whose value of a column is on one side of a value.
+    """One side of a number.
 
     Attributes:
-        column: its number. above: whether rows are accepted from the value on, else below it.
-        key: the value as an int or float, as of ``predicates/cells.py``. NULL is not accepted; NaN
-            may be.
+        above: whether values are accepted from the number on, else below it.
+        key: the number, as of ``predicates/cells.py``. NaN may be accepted, NULL is not.
     """
 
-    column: int
     above: bool
     key: Any
 
-    def accepts(self, values: pa.Array) -> Array:
-        """bool[n]: which values of the column may be accepted."""
-        keys, _, valid = keys_of(values)
-        accepted: Array = ~(keys < self.key) if self.above else ~(keys >= self.key)
-        return accepted if valid is None else accepted & valid
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Condition:
+    """Which values of a column are accepted.
+
+    Attributes:
+        accepts: bool[n], of values. bound: what all of these meet, if there is one.
+    """
+
+    column: int
+    accepts: Callable[[pa.Array], Array]
+    bound: Bound | None
 
 
-#: Rows that one of these accepts.
-Screen: TypeAlias = tuple[Bound, ...]
+@dataclass(frozen=True, eq=False, slots=True)
+class Screen:
+    """The rows that readers may ask for: of each of some lists of conditions one holds."""
+
+    clauses: tuple[tuple[Condition, ...], ...]
+    _renamed: dict[tuple[int | None, ...], Screen | None] = field(default_factory=dict, repr=False)
+
+    def accepts(self, column: Callable[[int], pa.Array], rows: int) -> Array:
+        """bool[n], given columns by their numbers."""
+        found = np.ones(rows, np.bool_)
+        for clause in self.clauses:
+            found &= np.logical_or.reduce(
+                [np.zeros(rows, np.bool_), *(c.accepts(column(c.column)) for c in clause)]
+            )
+        return found
+
+    def applied(self, batch: Batch) -> Batch:
+        """The changes of rows that are accepted."""
+        return batch.where(self.accepts(batch.column, len(batch))) if len(batch) else batch
+
+    def renamed(self, numbers: Sequence[int | None]) -> Screen | None:
+        """The same of rows with other columns; None: nothing is known of them.
+
+        Args:
+            numbers: by column, its number there; None: it is not there.
+        """
+        key = tuple(numbers)
+        if key not in self._renamed:
+            kept = [c for c in self.clauses if all(numbers[each.column] is not None for each in c)]
+            self._renamed[key] = Screen(_moved(kept, dict(enumerate(numbers)))) if kept else None
+        return self._renamed[key]
 
 
-def united(screens: Iterable[Screen | None]) -> Screen | None:
-    """What one of several readers accepts; None: everything."""
-    loosest: dict[tuple[int, bool], Bound] = {}
-    for screen in screens:
-        if screen is None:
-            return None
-        for bound in screen:
-            side = bound.column, bound.above
-            held = loosest.get(side)
-            if held is None or (bound.key < held.key if bound.above else bound.key > held.key):
-                loosest[side] = bound
-    return tuple(loosest.values())
+def _moved(
+    clauses: Sequence[Sequence[Condition]], numbers: Mapping[int, int | None]
+) -> tuple[tuple[Condition, ...], ...]:
+    def moved(condition: Condition) -> Condition:
+        number = numbers[condition.column]
+        assert number is not None, "others are left out"
+        return replace(condition, column=number)
+
+    return tuple(tuple(map(moved, clause)) for clause in clauses)
+
+
+def united(screens: Sequence[Screen | None]) -> Screen | None:
+    """What one of several readers asks for; None: everything."""
+    known = [s for s in screens if s is not None]
+    if len(known) < len(screens):
+        return None
+    if len(known) == 1:
+        return known[0]
+    return Screen((tuple(c for s in known for c in s.clauses[0]),))

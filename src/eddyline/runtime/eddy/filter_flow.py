@@ -61,7 +61,7 @@ class FilterFlow(Flow):
                 del self._alike[key]
         super().dismiss(bit)
 
-    def asks_for(self) -> Screen | None:
+    def asks_for(self, source: Operator) -> Screen | None:
         self._refresh()
         return self._screen
 

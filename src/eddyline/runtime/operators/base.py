@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.screens import Screen
+from eddyline.runtime.screens import Screen, united
 from eddyline.runtime.state import State
 from eddyline.types import BEGINNING
 
@@ -50,6 +50,7 @@ class Operator(ABC):
         self.settling_seconds = 0.0
         self.since: int | None = None
         self.readers: Sequence[Operator] | None = None
+        self._asked_for: tuple[tuple[Screen | None, ...], Screen | None] = (None,), None
 
     @property
     def sources(self) -> tuple[Operator, ...]:
@@ -64,11 +65,18 @@ class Operator(ABC):
         """The same for what was alive in the inputs before the operator was made."""
         return self.process(batches, tick)
 
-    def asks_for(self) -> Screen | None:
-        """Which rows of its one input it does something with; None: all. Others may be left out,
-        also a '-' or '+' of a pair.
-        """
+    def asks_for(self, source: Operator) -> Screen | None:
+        """Which rows of an input it does something with; None: all. Others may be left out."""
         return None
+
+    def asked(self) -> Screen | None:
+        """What the readers ask for; the same object as long as each asks for the same."""
+        if self.readers is None:
+            return None
+        screens = tuple(r.asks_for(self) for r in self.readers)
+        if screens != self._asked_for[0]:
+            self._asked_for = screens, united(screens)
+        return self._asked_for[1]
 
     @abstractmethod
     def live(self, clock: int) -> Batch:

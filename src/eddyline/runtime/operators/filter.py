@@ -23,7 +23,7 @@ class Filter(Operator):
         self._predicate = predicate
         self._screen = screen
 
-    def asks_for(self) -> Screen | None:
+    def asks_for(self, source: Operator) -> Screen | None:
         return self._screen
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:

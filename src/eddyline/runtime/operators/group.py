@@ -11,7 +11,6 @@ from eddyline.kernels.merge import merge_destinations
 from eddyline.runtime.batch import EXPIRY, Batch, merge
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.group_values import GroupKeys, GroupRows, GroupValues, Naming
-from eddyline.runtime.screens import united
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
@@ -86,8 +85,8 @@ class GroupBy(Operator):
 
     def _screen(self) -> None:
         """Leave out what no reader asks for."""
-        screen = None if self.readers is None else united(r.asks_for() for r in self.readers)
-        if screen != self._values.screen:
+        screen = self.asked()
+        if screen is not self._values.screen:
             self._values.report_all(self.clock, self._named)
             self._values.screen = screen
 

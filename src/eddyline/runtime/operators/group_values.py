@@ -17,7 +17,7 @@ from eddyline.runtime.aggregates.base import ByRow, Scratch, Turns
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Predicate
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.failures import Failure, collecting, report, usable_rows
-from eddyline.runtime.screens import Screen
+from eddyline.runtime.screens import Condition, Screen
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import SlotArray
@@ -236,8 +236,8 @@ class GroupValues:
             self._report_failed(slots, ts, seq, found, named)
         new, old = found.new, found.old
         if self.screen is not None:
-            now &= self._is_asked_for(new)
-            before &= self._is_asked_for(old)
+            now &= self._is_asked_for(slots, new, named)
+            before &= self._is_asked_for(slots, old, named)
         if self.shown.having is not None:
             constants = self._constants(slots, named)
             now &= self._is_accepted(new + constants)
@@ -258,30 +258,35 @@ class GroupValues:
         if not self.cannot_fail():
             return None
         by_column = self.lanes_by_column(lanes)
-        loud = np.zeros(rows.slot.size, np.bool_)
-        for bound in self.screen:
-            number = bound.column - len(self._keys.types)
-            if number < 0:
-                return None
-            column = self.columns[number].aggregate
-            assert isinstance(column, ByRow), "all are"
-            found = column.loud(bound, rows, by_column[number], self._turns)
-            if found is None:
-                return None
-            loud |= found
-        self._late.array[rows.slot] = ~loud
-        return ~loud
+        for clause in self.screen.clauses:
+            found = [self._loud(condition, rows, by_column) for condition in clause]
+            known = [each for each in found if each is not None]
+            if len(known) == len(found):
+                quiet: Array = ~np.logical_or.reduce([np.zeros(rows.slot.size, np.bool_), *known])
+                self._late.array[rows.slot] = quiet
+                return quiet
+        return None
 
-    def _is_asked_for(self, values: list[pa.Array]) -> Array:
+    def _loud(
+        self, condition: Condition, rows: SignedRows, lanes: Sequence[Sequence[Array]]
+    ) -> Array | None:
+        """bool[n]: rows of groups that may meet a condition; None: it is not known."""
+        number = condition.column - len(self._keys.types)
+        if number < 0 or condition.bound is None:
+            return None
+        aggregate = self.columns[number].aggregate
+        assert isinstance(aggregate, ByRow), "all are"
+        return aggregate.loud(condition.bound, rows, lanes[number], self._turns)
+
+    def _is_asked_for(self, slots: Array, values: list[pa.Array], named: Naming) -> Array:
         """bool[m]: the rows that readers may ask for, by their aggregates."""
         assert self.screen is not None, "asked only then"
-        found = np.zeros(len(values[0]), np.bool_)
-        for bound in self.screen:
-            number = bound.column - len(self._keys.types)
-            if number < 0:
-                return np.ones(found.size, np.bool_)
-            found |= bound.accepts(values[number])
-        return found
+        keys = len(self._keys.types)
+
+        def column(number: int) -> pa.Array:
+            return values[number - keys] if number >= keys else named.rows(slots)[1][number]
+
+        return self.screen.accepts(column, slots.size)
 
     def run_quietly(self, lanes: Sequence[Array], walk: Walk, scratch: Scratch) -> None:
         """Let rows enter and leave windows over row lists; nothing is reported.

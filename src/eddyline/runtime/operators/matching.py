@@ -13,8 +13,9 @@ from eddyline.kernels.matching import Events
 from eddyline.kernels.merge import merged_order
 from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like
-from eddyline.runtime.failures import usable_rows
+from eddyline.runtime.failures import collecting, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.screens import Screen
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
@@ -94,9 +95,17 @@ class Matching(Operator):
         self._slots = Lanes(kernels.KEY_LISTS, _SLOT_FILLS)
         self._order = 0
         self._layout: Batch | None = None
+        self._screen: Screen | None = None  # of the left rows
+        self._holds_all = True  # no left row that is alive has been left out
+
+    def asks_for(self, source: Operator) -> Screen | None:
+        is_judged = self._rule != kernels.NEGATION and self.inputs[0] is not self.inputs[1]
+        return self.asked() if is_judged and source is self.inputs[0] else None
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        left, left_keys = usable_rows(batches[0], self._keys.left)
+        self._fit(self.clock, batches[0])
+        left = batches[0] if self._screen is None else self._screen.applied(batches[0])
+        left, left_keys = usable_rows(left, self._keys.left)
         right, right_keys = usable_rows(batches[1], self._keys.right)
         self._layout = empty_like(left)
         if not self._keys.nulls_match:
@@ -116,8 +125,45 @@ class Matching(Operator):
         self._release(gone, events.slot)
         return out
 
-    def _left_events(self, batch: Batch, keys: list[pa.Array]) -> Events:
-        """Rows that come get a number, with which they wait for their expiry."""
+    def _fit(self, clock: int, coming: Batch | None = None) -> None:
+        """Take in left rows that readers did not ask for before. What they bring about is for
+        readers that ask for the rows that are shown now.
+
+        Args:
+            clock: of all rows before those that are ``coming``.
+        """
+        screen = self.asks_for(self.inputs[0])
+        if screen is self._screen and (screen is not None or self._holds_all):
+            return
+        self._screen = screen
+        if not self._holds_all:
+            rows = self.inputs[0].live(clock)
+            rows = rows if screen is None else screen.applied(rows)
+            held = np.flatnonzero(self._rows["key_of"] != _NO_ROW)
+            known = [self._shown[lane][held] for lane in self._id_lanes]
+            if coming is not None:
+                known = [np.concatenate(pair) for pair in zip(known, coming.ids, strict=True)]
+            self._take_in(rows.where(~_among(rows.ids, known)))
+        self._holds_all = screen is None
+
+    def _take_in(self, batch: Batch) -> None:
+        with collecting():  # what fails has been reported
+            batch, keys = usable_rows(batch, self._keys.left)
+        events = self._left_events(batch, keys, late=True)
+        self._slots.grow(self._table.end)
+        row, sign, event, _ = kernels.match(
+            self._rule, events, self._rows.records, self._slots.records
+        )
+        ts, seq = events.instants[:, event]
+        self._shown["ts"][row], self._shown["seq"][row] = ts, seq
+        assert (sign > 0).all(), "left rows hide no others"
+
+    def _left_events(self, batch: Batch, keys: list[pa.Array], *, late: bool = False) -> Events:
+        """Rows that come get a number, with which they wait for their expiry.
+
+        Args:
+            late: they may expire before some that are waiting.
+        """
         slot = self._table.slots(keys, len(batch))
         if self._by_ids is None:
             row = self._numbers.take(len(batch))
@@ -131,7 +177,7 @@ class Matching(Operator):
         for lane, ids in zip(self._id_lanes, batch.ids, strict=True):
             self._shown[lane][row] = ids
         entering = batch.sign > 0
-        self._wait(self._left.expiries, batch.exp, [row], entering)
+        self._wait(self._left.expiries, batch.exp, [row], entering, late=late)
         kind = np.where(entering, kernels.LEFT_IN, kernels.LEFT_OUT).astype(np.int8)
         return Events(kind, slot, row, np.stack((batch.ts, batch.seq)))
 
@@ -144,14 +190,21 @@ class Matching(Operator):
         return Events(kind, slot, np.full(len(batch), _NO_ROW), np.stack((batch.ts, batch.seq)))
 
     def _wait(
-        self, expiries: ExpiryStore | None, exp: Array, lanes: list[Array], which: Array
+        self,
+        expiries: ExpiryStore | None,
+        exp: Array,
+        lanes: list[Array],
+        which: Array,
+        *,
+        late: bool = False,
     ) -> None:
         if expiries is None:
             return
         order = np.arange(self._order, self._order + exp.size)
         self._order += exp.size
         mortal = np.flatnonzero(which & (exp < FOREVER))
-        expiries.push([lane[mortal] for lane in (exp, order, *lanes)])
+        push = expiries.push_late if late else expiries.push
+        push([lane[mortal] for lane in (exp, order, *lanes)])
 
     def _left_due(self, clock: int) -> Events:
         if self._left.expiries is None:
@@ -189,6 +242,7 @@ class Matching(Operator):
         self._table.release(slots[empty])
 
     def live(self, clock: int) -> Batch:
+        self._fit(clock)
         row = np.flatnonzero(self._rows["shown"] & (self._rows["exp"] > clock))
         ts, seq = self._shown["ts"][row], self._shown["seq"][row]
         order = np.lexsort((seq, ts))
@@ -215,6 +269,7 @@ class Matching(Operator):
         return out
 
     def restore(self, state: State) -> None:
+        self._holds_all = False  # it is not known
         self._table.restore(nested(state, "table"))
         (self._numbers if self._by_ids is None else self._by_ids).restore(nested(state, "numbers"))
         self._rows.restore(nested(state, "rows"))
@@ -224,6 +279,14 @@ class Matching(Operator):
         for name, side in (("left", self._left), ("right", self._right)):
             if side.expiries is not None:
                 side.expiries.restore(nested(state, name))
+
+
+def _among(rows: Sequence[Array], others: Sequence[Array]) -> Array:
+    """bool[n]: which rows are among others, by their ids."""
+    mine, theirs = (np.ascontiguousarray(np.stack(ids, axis=1)) for ids in (rows, others))
+    whole = np.dtype((np.void, mine.itemsize * mine.shape[1]))
+    found: Array = np.isin(mine.view(whole).ravel(), theirs.view(whole).ravel())
+    return found
 
 
 def _due(kind: int, exp: Array, *, slot: Array | None = None, row: Array | None = None) -> Events:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from eddyline.runtime.batch import Batch, Evaluator, Part
 from eddyline.runtime.failures import usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.screens import Screen
 
 
 class Project(Operator):
@@ -23,7 +24,12 @@ class Project(Operator):
     def __init__(self, source: Operator, outputs: Sequence[int | Evaluator]) -> None:
         super().__init__((source,))
         self._outputs = tuple(outputs)
+        self._columns = [o if isinstance(o, int) else None for o in self._outputs]
         self._computed = [o for o in self._outputs if not isinstance(o, int)]
+
+    def asks_for(self, source: Operator) -> Screen | None:
+        screen = self.asked()
+        return None if screen is None else screen.renamed(self._columns)
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         return self._apply(batches[0])

@@ -9,12 +9,19 @@ import numpy as np
 
 from eddyline.runtime.batch import Batch, merge
 from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.screens import Screen
 
 
 class Union(Operator):
     """Keeps nothing. A row is identified by its input's number and its ids there."""
 
+    def asks_for(self, source: Operator) -> Screen | None:
+        return self.asked()
+
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        screen = self.asked()
+        if screen is not None:
+            batches = [screen.applied(batch) for batch in batches]
         width = max(len(b.ids) for b in batches)
         return merge([_tagged(b, i, width) for i, b in enumerate(batches)])
 

@@ -179,21 +179,27 @@ class FilterBank:
         return rows
 
     def screen(self, mask: Array) -> Screen | None:
-        """Bounds one of which is met by every row that some of these queries (uint64[W]) accept.
+        """What rows have in common that some of these queries (uint64[W]) accept; None: nothing.
 
         The answer changes with the queries only.
         """
-        left, bounds = mask & self._possible(mask.size), []
+        mask = mask & self._possible(mask.size)
+        every, some, left = [], [], mask.copy()
         for grouped in sorted(self._filters.values(), key=lambda f: -f.predicates):
-            if not left.any():
-                break
-            bits = grouped.bits(mask.size)
-            if (left & bits).any():
-                bound = grouped.bound
-                if bound is not None:
-                    bounds.append(bound)
-                    left &= ~bits
-        return None if left.any() else tuple(bounds)
+            mine = grouped.bits(mask.size)
+            if not (mask & mine).any():
+                continue
+            condition = grouped.condition()
+            if condition is None:
+                continue
+            if not (mask & ~mine).any():
+                every.append((condition,))
+            elif (left & mine).any():
+                some.append(condition)
+                left &= ~mine
+        if every:
+            return Screen(tuple(every))
+        return None if left.any() else Screen((tuple(some),))
 
     def _possible(self, words: int) -> Array:
         """uint64[W]: without the queries that accept no row."""

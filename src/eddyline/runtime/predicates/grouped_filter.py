@@ -15,7 +15,7 @@ accepting predicates one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -38,7 +38,7 @@ from eddyline.kernels.lineage import expand
 from eddyline.runtime.failures import Failure, failed_rows
 from eddyline.runtime.predicates.attributes import Attribute, AttributeValues
 from eddyline.runtime.predicates.cells import Cells, Steps, keys_of, make_cells, steps_of
-from eddyline.runtime.screens import Bound
+from eddyline.runtime.screens import Bound, Condition
 from eddyline.runtime.stores.columns import Array
 
 #: Checkpoints take about this many bytes, as long as a cell is not far from one of them...
@@ -160,10 +160,21 @@ class GroupedFilter:
         left[self._index.bits.words] &= ~self._index.bits.predicates
         return not left.any()
 
-    @property
-    def bound(self) -> Bound | None:
-        """A bound that all values meet which a predicate here accepts."""
-        return bound_of(self.attribute, self._steps.values())
+    def condition(self) -> Condition | None:
+        """The values that some predicate here accepts; None: the attribute is no column."""
+        if self.attribute.column is None:
+            return None
+        self.prepare()
+        index = self._index
+        assert index is not None, "there are predicates"
+
+        def accepts(values: pa.Array) -> Array:
+            places = np.arange(len(values))
+            found: Array = index.accepted[index.cells.find(keys_of(values), places)]
+            return found
+
+        bound = _bound(self.attribute.type, list(self._steps.values()))
+        return Condition(self.attribute.column, accepts, bound)
 
     def bits(self, words: int) -> Array:
         """uint64[words], the queries with a predicate here."""
@@ -228,18 +239,15 @@ class GroupedFilter:
         return rows_wanted(rows, lineage, index.bits.words, index.bits.dense, index.bits.predicates)
 
 
-def bound_of(attribute: Attribute, accepted: Iterable[Steps]) -> Bound | None:
+def _bound(type_: pa.DataType, sets: Sequence[Steps]) -> Bound | None:
     """A bound that all values of some sets meet; None: there is none, or values are no numbers."""
-    column, sets = attribute.column, list(accepted)
-    if column is None or keys_of(pa.array([], attribute.type)).data is not None:
-        return None
-    if any(s.null for s in sets):
+    if keys_of(pa.array([], type_)).data is not None or any(s.null for s in sets):
         return None
     turns = [s.thresholds for s in sets if s.thresholds]
     if turns and not any(s.starts for s in sets):
-        return Bound(column, True, min(t[0] for t in turns))
+        return Bound(True, min(t[0] for t in turns))
     if turns and all(s.starts == len(s.thresholds) % 2 for s in sets):  # none accepts to the end
-        return Bound(column, False, max(t[-1] for t in turns))
+        return Bound(False, max(t[-1] for t in turns))
     return None
 
 

@@ -24,6 +24,9 @@ class ExpiryStore(Protocol):
     def push(self, rows: Sequence[Array]) -> None:
         """Add rows, none of them FOREVER."""
 
+    def push_late(self, rows: Sequence[Array]) -> None:
+        """The same, whatever others were pushed before."""
+
     def pop(self, clock: int) -> list[Array]:
         """Remove and return the rows with ``exp <= clock``, by exp and then in order of arrival."""
 
@@ -68,6 +71,12 @@ class FifoStore:
     def push(self, rows: Sequence[Array]) -> None:
         if rows[0].size:
             self._pieces.append(list(rows))
+
+    def push_late(self, rows: Sequence[Array]) -> None:
+        held = [np.concatenate(pair) for pair in zip(self.peek(), rows, strict=True)]
+        order = np.argsort(held[0], kind="stable")
+        self._pieces, self._done = [], 0
+        self.push([lane[order] for lane in held])
 
     def pop(self, clock: int) -> list[Array]:
         out = []
@@ -132,6 +141,9 @@ class PartitionedStore:
             else:
                 self._future.setdefault(number, []).append(piece)
 
+    def push_late(self, rows: Sequence[Array]) -> None:
+        self.push(rows)
+
     def pop(self, clock: int) -> list[Array]:
         target = clock // self._width
         out: list[list[Array]] = []
@@ -195,6 +207,9 @@ class ListStore:
         for lane, new in zip(self._rows, rows, strict=True):
             lane[self._used : self._used + count] = new
         self._used += count
+
+    def push_late(self, rows: Sequence[Array]) -> None:
+        self.push(rows)
 
     def pop(self, clock: int) -> list[Array]:
         due = self._due(clock)
