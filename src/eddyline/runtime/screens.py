@@ -52,16 +52,14 @@ class Screen:
 
     def accepts(self, column: Callable[[int], pa.Array], rows: int) -> Array:
         """bool[n], given columns by their numbers."""
-        found = np.ones(rows, np.bool_)
-        for clause in self.clauses:
-            found &= np.logical_or.reduce(
-                [np.zeros(rows, np.bool_), *(c.accepts(column(c.column)) for c in clause)]
-            )
-        return found
+        return np.logical_and.reduce([_accepts(c, column, rows) for c in self.clauses])
 
     def applied(self, batch: Batch) -> Batch:
         """The changes of rows that are accepted."""
-        return batch.where(self.accepts(batch.column, len(batch))) if len(batch) else batch
+        for clause in self.clauses:
+            if len(batch):
+                batch = batch.where(_accepts(clause, batch.column, len(batch)))
+        return batch
 
     def renamed(self, numbers: Sequence[int | None]) -> Screen | None:
         """The same of rows with other columns; None: nothing is known of them.
@@ -74,6 +72,13 @@ class Screen:
             kept = [c for c in self.clauses if all(numbers[each.column] is not None for each in c)]
             self._renamed[key] = Screen(_moved(kept, dict(enumerate(numbers)))) if kept else None
         return self._renamed[key]
+
+
+def _accepts(clause: Sequence[Condition], column: Callable[[int], pa.Array], rows: int) -> Array:
+    found = np.zeros(rows, np.bool_)
+    for condition in clause:
+        found |= condition.accepts(column(condition.column))
+    return found
 
 
 def _moved(
