@@ -21,7 +21,7 @@ def batch_of(*columns: pa.Array) -> Batch:
 
 def column(index: int, type_: pa.DataType) -> Attribute:
     """A column of the batch as an attribute."""
-    return Attribute(index, f"c{index}", type_, lambda batch: batch.column(index), plain=True)
+    return Attribute(index, f"c{index}", type_, lambda b: b.column(index), plain=True, column=index)
 
 
 def mask_of(bits: Iterable[int], words: int) -> np.ndarray:

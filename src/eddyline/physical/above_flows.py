@@ -22,7 +22,7 @@ from eddyline.algebra.expressions import (
     conjuncts,
 )
 from eddyline.algebra.functions.fallibility import can_fail
-from eddyline.algebra.plan import Filter, GroupBy, Plan, SharedRows
+from eddyline.algebra.plan import Filter, GroupBy, Plan, Project, SharedRows
 from eddyline.physical.compiled import aggregate_column, group_keys, with_row
 from eddyline.physical.expressions import compile_predicate
 from eddyline.physical.node_planner import StemOf
@@ -88,9 +88,14 @@ class _Planner(Planner):
         self._period = (emit.every_us or 0, emit.offset_us) if emit.is_periodic else (0, 0)
         self._source = source
         self._groups = groups
+        self._at_ticks: Plan | None = None
 
     def query(self, plan: Plan, emit: Emit) -> Operator:
         if emit.is_periodic:
+            below = plan
+            while isinstance(below, (Filter, Project)):
+                below = below.input
+            self._at_ticks = below  # nothing reads it in between
             top = self.build(plan, probed=True)
             if any(isinstance(o, SharedSnapshots) for o in in_order([top])):
                 return top
@@ -137,7 +142,7 @@ class _Planner(Planner):
         if self._groups is None:
             keys = group_keys(plan.keys)
             values = GroupValues(keys, columns, retract=retract, shown=shown)
-            if self._period[0]:
+            if plan is self._at_ticks:
                 rows = flow, self._source.outputs
                 self._groups = SharedSnapshots(*rows, keys, values, *self._period)
                 return self._groups

@@ -255,6 +255,7 @@ def recipients_of(
     blocks: Iterable[tuple[Array, Array]],
     width: int,
     instants: Iterable[tuple[Array, Array]],
+    pairs: Iterable[tuple[Array, Array]] = (),
 ) -> Recipients:
     """The recipients of rows, by their lineage.
 
@@ -263,8 +264,9 @@ def recipients_of(
         blocks: row numbers (int64[k]) and lineage (uint64[k, W]) of pieces of the batch.
         width: larger than any bit that is set.
         instants: per source with windows, int64[n] ts of its rows and int64[width] window lengths.
+        pairs: further row numbers (int64[m], ascending) and queries (int32[m]), seen to first.
     """
-    pieces = [expand(lineage, numbers) for numbers, lineage in blocks]
+    pieces = [*pairs, *(expand(lineage, numbers) for numbers, lineage in blocks)]
     row = np.concatenate([r for r, _ in pieces]) if pieces else np.zeros(0, np.int64)
     bit = np.concatenate([b for _, b in pieces]) if pieces else np.zeros(0, np.int32)
     rows, starts = by_bit(row, bit, width)

@@ -52,7 +52,8 @@ class Screen:
 
     def accepts(self, column: Callable[[int], pa.Array], rows: int) -> Array:
         """bool[n], given columns by their numbers."""
-        return np.logical_and.reduce([_accepts(c, column, rows) for c in self.clauses])
+        found: Array = np.logical_and.reduce([_accepts(c, column, rows) for c in self.clauses])
+        return found
 
     def applied(self, batch: Batch) -> Batch:
         """The changes of rows that are accepted."""

@@ -13,6 +13,7 @@ from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.failures import Failure, collecting, report
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.predicates.filter_bank import FilterBank
 from eddyline.runtime.recipients import Recipients, recipients_of
 from eddyline.runtime.screens import Screen
 from eddyline.runtime.stores.columns import Array
@@ -36,6 +37,7 @@ class FilterFlow(Flow):
         new_policy: Callable[[], Policy],
     ) -> None:
         super().__init__(sources, windows, new_policy)
+        self._banks = [FilterBank(new_policy(), boxed=True)]
         self._alike: dict[object, set[int]] = {}  # bits of queries of which one is listed
         self._alike_of: dict[int, object] = {}  # by bit, which of these it is in
 
@@ -114,5 +116,6 @@ class FilterFlow(Flow):
     def _filtered(self, batch: Batch, mask: Array) -> Batch:
         """Rows with the queries in ``mask`` whose predicates they satisfy."""
         instants = [(batch.ts, self._members.lengths[0])] if self._stem_windows else []
-        blocks = self._banks[0].blocks(batch, mask)
-        return batch.sent_to(recipients_of(batch.exp, blocks, self._members.width, instants))
+        pairs, blocks = self._banks[0].pairs(batch, mask), self._banks[0].blocks(batch, mask)
+        width = self._members.width
+        return batch.sent_to(recipients_of(batch.exp, blocks, width, instants, pairs))

@@ -21,9 +21,10 @@ from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.policies.base import Policy
 from eddyline.runtime.failures import report
 from eddyline.runtime.predicates.attributes import Attribute, AttributeValues, Clause
+from eddyline.runtime.predicates.box_sets import BoxSets
 from eddyline.runtime.predicates.disjunctions import Disjunctions
 from eddyline.runtime.predicates.grouped_filter import GroupedFilter, Undecided, rows_per_block
-from eddyline.runtime.screens import Screen
+from eddyline.runtime.screens import Condition, Screen
 from eddyline.runtime.stores.columns import Array
 
 __all__ = ["Attribute", "Clause", "FilterBank"]
@@ -43,14 +44,16 @@ class FilterBank:
 
     Args:
         policy: in which order rows visit the grouped filters.
+        boxed: whether many queries with ranges may be found by ``pairs`` instead of ``blocks``.
 
     Attributes:
         has_predicates: whether some query does not accept every row.
         visits: number of rows that filters have evaluated.
     """
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, *, boxed: bool = False) -> None:
         self._policy = policy
+        self._boxes = BoxSets() if boxed else None
         self._filters: dict[Hashable, GroupedFilter] = {}
         self._disjunctions: Disjunctions | None = None  # None: there have been none
         self._used_by: dict[int, list[Hashable]] = {}  # the filters with a predicate of a query
@@ -96,6 +99,9 @@ class FilterBank:
             self._disjunctions.add(bit, disjunctions)
             self._disjunctive.add(bit)
         self._used_by[bit] = list(conjuncts)
+        if self._boxes is not None and conjuncts and not disjunctions:
+            used = [self._filters[key] for key in self._used_by[bit]]
+            self._boxes.offer(bit, used)
         self._look()
 
     def remove(self, bit: int) -> None:
@@ -104,15 +110,21 @@ class FilterBank:
         Raises:
             KeyError: no query has this bit.
         """
-        for key in self._used_by.pop(bit):
-            self._filters[key].remove(bit)
-            if not self._filters[key].predicates:
-                del self._filters[key]
+        used = self._used_by.pop(bit)
+        if self._boxes is None or not self._boxes.remove(bit):
+            self._take_out(bit, used)
         self._impossible.discard(bit)
         if bit in self._disjunctive and self._disjunctions is not None:
             self._disjunctions.remove(bit)
             self._disjunctive.discard(bit)
         self._look()
+
+    def _take_out(self, bit: int, used: Sequence[Hashable]) -> None:
+        """Remove a query from the grouped filters."""
+        for key in used:
+            self._filters[key].remove(bit)
+            if not self._filters[key].predicates:
+                del self._filters[key]
 
     def _look(self) -> None:
         self.has_predicates = bool(self._filters or self._impossible or self._disjunctive)
@@ -147,6 +159,8 @@ class FilterBank:
             next block.
         """
         mask = mask & self._possible(mask.size)
+        if self._boxes is not None:
+            mask &= ~self._boxes.mask(mask.size)
         if not mask.any():
             return
         values = AttributeValues(batch)
@@ -164,11 +178,27 @@ class FilterBank:
 
         yield from self._narrowed(values, rows, mask.size, fresh)
 
+    def pairs(self, batch: Batch, mask: Array) -> Iterator[tuple[Array, Array]]:
+        """Rows that some of these queries require, of those for which ``blocks``, which comes after
+        this, returns none.
+
+        Yields:
+            int64[m] rows of the batch, and int32[m], a query of each.
+        """
+        if self._boxes is None:
+            return
+        for bit in self._boxes.settle():
+            self._take_out(bit, self._used_by[bit])
+        for boxes in self._boxes.sets:
+            if len(batch) and boxes.among(mask):
+                self.visits += len(batch) * len(boxes.attributes)
+                yield boxes.accepting(AttributeValues(batch), np.arange(len(batch)), mask)
+
     def _screened(self, values: AttributeValues, mask: Array, rows: Array) -> Array:
         """Without rows of which one grouped filter can tell that no query requires them, however
         many there are: those that all queries have a predicate on, the most selective one first.
         """
-        if len(self._used_by) < _SCREENED_QUERIES:
+        if len(self._used_by) - len(self._boxes or ()) < _SCREENED_QUERIES:
             return rows
         self._screenings += 1
         most = 1.0 if self._screenings % _SCREEN_ALL == 0 else _SELECTIVE
@@ -185,12 +215,8 @@ class FilterBank:
         """
         mask = mask & self._possible(mask.size)
         every, some, left = [], [], mask.copy()
-        for grouped in sorted(self._filters.values(), key=lambda f: -f.predicates):
-            mine = grouped.bits(mask.size)
+        for condition, mine in self._conditions(mask.size):
             if not (mask & mine).any():
-                continue
-            condition = grouped.condition()
-            if condition is None:
                 continue
             if not (mask & ~mine).any():
                 every.append((condition,))
@@ -200,6 +226,17 @@ class FilterBank:
         if every:
             return Screen(tuple(every))
         return None if left.any() else Screen((tuple(some),))
+
+    def _conditions(self, words: int) -> Iterator[tuple[Condition, Array]]:
+        """What queries accept of a column, and uint64[words], these queries."""
+        for boxes in () if self._boxes is None else self._boxes.sets:
+            mine = boxes.mask(words)
+            for condition in boxes.conditions():
+                yield condition, mine
+        for grouped in sorted(self._filters.values(), key=lambda f: -f.predicates):
+            found = grouped.condition()
+            if found is not None:
+                yield found, grouped.bits(words)
 
     def _possible(self, words: int) -> Array:
         """uint64[W]: without the queries that accept no row."""

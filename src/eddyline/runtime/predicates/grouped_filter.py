@@ -146,6 +146,10 @@ class GroupedFilter:
         del self._steps[bit]
         self._index = None
 
+    def steps(self, bit: int) -> Steps:
+        """The predicate of the query with this bit."""
+        return self._steps[bit]
+
     def prepare(self) -> None:
         """Make the index, if predicates have changed."""
         if self._index is None and self._steps:
@@ -173,7 +177,7 @@ class GroupedFilter:
             found: Array = index.accepted[index.cells.find(keys_of(values), places)]
             return found
 
-        bound = _bound(self.attribute.type, list(self._steps.values()))
+        bound = bound_of(self.attribute.type, list(self._steps.values()))
         return Condition(self.attribute.column, accepts, bound)
 
     def bits(self, words: int) -> Array:
@@ -239,7 +243,7 @@ class GroupedFilter:
         return rows_wanted(rows, lineage, index.bits.words, index.bits.dense, index.bits.predicates)
 
 
-def _bound(type_: pa.DataType, sets: Sequence[Steps]) -> Bound | None:
+def bound_of(type_: pa.DataType, sets: Sequence[Steps]) -> Bound | None:
     """A bound that all values of some sets meet; None: there is none, or values are no numbers."""
     if keys_of(pa.array([], type_)).data is not None or any(s.null for s in sets):
         return None
