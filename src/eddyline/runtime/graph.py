@@ -190,8 +190,8 @@ class Graph:
                 if source in readers:
                     readers[source].append(operator)
         for operator, reading in readers.items():
-            alone = self._by_operator[operator].uses == len(reading)
-            operator.readers = reading if alone and not self._ends.get(operator) else None
+            is_read_else = self._by_operator[operator].uses > len(reading) or not reading
+            operator.readers = None if is_read_else or self._ends.get(operator) else reading
 
     def run(self, tick: Tick, chain: Chain, *, arrived: float) -> Ran:
         """Run one chunk through operators into their ends. If one raises an error, it and those

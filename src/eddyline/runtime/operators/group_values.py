@@ -215,11 +215,14 @@ class GroupValues:
         Returns:
             The changes, in the order of the rows that cause them; int64, the groups without rows.
         """
-        emit = last_of_event(*self._events(rows.ts, rows.seq), rows.slot, self._seen.array)
-        signed = SignedRows(rows.slot, rows.sign, emit)
+        signed = SignedRows(rows.slot, rows.sign, np.zeros(rows.slot.size, np.bool_))
         quiet = self._quiet(signed, rows.lanes)
-        if quiet is not None:
-            emit &= ~quiet
+        if quiet is None or not quiet.all():
+            events = self._events(rows.ts, rows.seq)
+            signed.emit[:] = last_of_event(*events, rows.slot, self._seen.array)
+            if quiet is not None:
+                signed.emit[quiet] = False
+        emit = signed.emit
         slots, ts, seq = rows.slot[emit], rows.ts[emit], rows.seq[emit]
         everyone = np.ones(rows.slot.size, np.bool_)
         members = self.members.run(signed, [everyone])
