@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.plan import Plan
-from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.engine.analyze import analyzed
 from eddyline.engine.execution.bad_rows import FailureCounts
 from eddyline.engine.execution.shared_flow import SharedFlow
@@ -19,11 +18,9 @@ from eddyline.engine.execution.subscriptions import Subscription
 from eddyline.engine.locking import EngineLock, locked
 from eddyline.engine.placement.placement import Placement
 from eddyline.engine.query_metrics import QueryMetrics
+from eddyline.engine.query_plans import OwnPlans, Plans
 from eddyline.errors import StateError
-from eddyline.physical.patterns import replaced_by, unbounded_scan
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.output import change_schema
-from eddyline.types import arrow_schema
 
 
 class Explained(Protocol):
@@ -40,20 +37,18 @@ class QuerySpec:
     Attributes:
         name: as given, or ``q1``, ``q2``, ...
         sql: the text of its SELECT.
-        plan: the logical plan that runs. emit: the form of its output.
+        plans: its logical plans. emit: the form of its output.
         options: of the sink, as written in ``WITH``.
         sheds: whether rows of its streams may be dropped under overload.
-        bound: the plan of the statement, before it was optimized.
         in_parts: the plan that runs makes partial groups, which are merged elsewhere.
     """
 
     name: str
     sql: str
-    plan: Plan
+    plans: Plans
     emit: Emit
     options: Mapping[str, str]
     sheds: bool
-    bound: Plan
     in_parts: bool = False
 
 
@@ -61,9 +56,9 @@ class Query:
     """One continuous query; the engine makes it.
 
     Attributes:
-        name, sql, plan, emit, options, sheds, bound, in_parts: as in ``QuerySpec``.
-        reads: the streams and tables that it reads.
-        schema: Arrow schema of the select list.
+        name, sql, plans, emit, options, sheds, in_parts: as in ``QuerySpec``.
+        streams: that it reads. reads: the streams and tables that it reads.
+        schema, change_schema: Arrow schemas of the select list and of the changes.
         shedding: which share of the rows of its streams is kept, for ``stats``; shedding_lines: the
             same as text.
         replace_key: output columns by which a new row replaces the older one of its group; None
@@ -83,25 +78,25 @@ class Query:
         answer: Callable[[Query], pa.Table],
         explained: Explained,
     ) -> None:
-        plan, emit = spec.plan, spec.emit
         self.lock = lock
         self.name = spec.name
         self.sql = spec.sql
-        self.plan = plan
-        self.emit = emit
+        self.plans = spec.plans
+        self.emit = spec.emit
         self.options = dict(spec.options)
         self.sheds = spec.sheds
-        self.bound = spec.bound
         self.in_parts = spec.in_parts
-        self.reads: frozenset[str] = streams_read(plan) | tables_read(plan)
+        facts = spec.plans.facts
+        self.streams = facts.streams
+        self.reads: frozenset[str] = facts.streams | facts.tables
         self.shedding: Callable[[], dict[str, Any]] = dict
         self.shedding_lines: Callable[[], list[str]] = list
-        self.schema: pa.Schema = arrow_schema(plan.schema)
-        self.replace_key = replaced_by(plan) if emit.adds_only else None
-        self._forgotten = unbounded_scan(plan) if emit.adds_only else None
+        self.schema = facts.schema
+        self.replace_key = facts.replace_key
+        self._forgotten = facts.forgotten
         self._answer = answer
         self._explained = explained
-        self._change_schema = change_schema(plan.schema)
+        self.change_schema = facts.change_schema
         self.subscription: Subscription | None = None
         self.placement: Placement | None = None
         self.reordered = 0
@@ -110,6 +105,20 @@ class Query:
         self.failures = FailureCounts()
         self.set_aside: str | None = None
         self._bad: list[pa.Table] = []
+
+    @property
+    def plan(self) -> Plan:
+        """The logical plan that runs."""
+        return self.plans.plan
+
+    @plan.setter
+    def plan(self, plan: Plan) -> None:
+        self.plans = OwnPlans(plan, self.plans.bound, self.emit)
+
+    @property
+    def bound(self) -> Plan:
+        """The plan of the statement, before it was optimized."""
+        return self.plans.bound
 
     @property
     def running(self) -> Subscription:
@@ -131,11 +140,6 @@ class Query:
     def why(self) -> str:
         """The reason for its placement."""
         return "" if self.placement is None else self.placement.why
-
-    @property
-    def change_schema(self) -> pa.Schema:
-        """Arrow schema of the changes."""
-        return self._change_schema
 
     @property
     def keeps_answer(self) -> bool:

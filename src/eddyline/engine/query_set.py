@@ -13,7 +13,6 @@ import pyarrow as pa
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import Plan, Updates
-from eddyline.algebra.reads import streams_read
 from eddyline.engine.execution.bad_rows import bad_rows
 from eddyline.engine.execution.execution import Execution
 from eddyline.engine.execution.parameterized import (
@@ -163,7 +162,7 @@ class QuerySet:
         Raises:
             UnsupportedError: the queries cannot share a flow.
         """
-        plan = spec.plan
+        plan = spec.plans.plan
         found = _instances(plan, spec.emit)
         if found is None:
             raise UnsupportedError(
@@ -281,7 +280,7 @@ class QuerySet:
             return
         query.add_bad(rows)
         self._with_bad[query.name] = query
-        seen = self._rows_in(streams_read(query.plan))
+        seen = self._rows_in(query.streams)
         query.failures.add(rows.num_rows, query.rows_out, seen)
         if query.failures.is_lasting(self.set_aside_after, seen):
             reason = rows["_reason"][rows.num_rows - 1]

@@ -100,7 +100,7 @@ def parse(sql: str) -> list[Statement]:
     if len(sql) > LONGEST:
         return _parsed(sql)
     text = Text(sql)
-    known = _TEMPLATES.find(text)
+    known = _TEMPLATES.find(text, SourceText(sql))
     if known is not None:
         return [known]
     statements = _parsed(sql)

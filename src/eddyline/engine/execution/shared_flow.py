@@ -18,7 +18,6 @@ from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.failures import EVERY_QUERY, Failure
 from eddyline.runtime.stores.columns import Array
-from eddyline.sharing.flow_work import alike
 from eddyline.sharing.signature import Part, Signature
 
 #: Minimum number of expected results before the estimate is corrected.
@@ -93,8 +92,12 @@ class SharedFlow:
 
     # -- queries -----------------------------------------------------------------------------------
 
-    def admit(self, name: str, key: object, part: Part) -> int:
-        """Add a query whose results go to the table with this key; returns its bit."""
+    def admit(self, name: str, key: object, part: Part, alike: Part) -> int:
+        """Add a query whose results go to the table with this key; returns its bit.
+
+        Args:
+            alike: the part without its constants.
+        """
         if not any(t.has_changes for t in self.tables.values() if t.owner is None):
             self.flow.recycle()  # in a table with an owner the bits do not matter
         self._divide_work()
@@ -102,8 +105,10 @@ class SharedFlow:
         self.metrics.clear(bit)
         self._table_of[bit] = self._keys.setdefault(key, key)
         self._name_of[bit] = name
-        kind = Kind(alike(part))
-        self._kind_of[bit] = kind = self.kinds.setdefault(kind.part, kind)
+        kind = self.kinds.get(alike)
+        if kind is None:
+            kind = self.kinds[alike] = Kind(alike)
+        self._kind_of[bit] = kind
         kind.count += 1
         self._masks = None
         return bit

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from eddyline.algebra.reads import streams_read
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.overload.drop_box import check_rates
 from eddyline.engine.query import Query
@@ -82,7 +81,7 @@ class Shedding:
     def add(self, query: Query) -> None:
         """Register the streams that a new query reads."""
         self._before[query.name] = {}
-        for stream in sorted(streams_read(query.plan)):
+        for stream in sorted(query.streams):
             self._readers[stream] = self._readers.get(stream, 0) + 1
             if not query.sheds:
                 self._refusing.setdefault(stream, {})[query.name] = None

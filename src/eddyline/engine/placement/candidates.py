@@ -12,6 +12,7 @@ from eddyline.optimizer.joins.trees import left_deep
 from eddyline.optimizer.statistics import Statistics
 from eddyline.physical.flows import Sharing
 from eddyline.physical.strategy import Strategy
+from eddyline.sharing.flow_work import alike
 from eddyline.sharing.grouping import decompose_emitted, decompose_grouped
 from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_of, tree_of
 from eddyline.sharing.signature import Part, Signature, decompose
@@ -78,7 +79,7 @@ def in_flow(
     """The placement of a query in the flow of its signature."""
     flow = signature, None if sharing.sharing else name
     table: Hashable = part.outputs, part.above, part.emit, part.names, replaces
-    return FlowPlacement(flow, table, signature, part)
+    return FlowPlacement(flow, table, signature, part, alike(part))
 
 
 def widest(placements: Sequence[FlowPlacement]) -> FlowPlacement:

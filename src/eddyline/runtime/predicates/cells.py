@@ -130,7 +130,7 @@ def _wide_decimals(values: pa.Array) -> tuple[Array, Array]:
 def steps_of(accepts: ValueSet, type_: pa.DataType) -> Steps:
     """The thresholds of a set of values, whose bounds are values of an Arrow type."""
     bounds = [b for i in accepts.intervals for b in (i.low, i.high) if b is not None]
-    constants = _constants(pa.array(bounds, type_)) if bounds else iter(())
+    constants = _constants(bounds, type_)
     starts = False
     thresholds: list[Any] = []
 
@@ -154,9 +154,12 @@ def steps_of(accepts: ValueSet, type_: pa.DataType) -> Steps:
     return Steps(starts, accepts.null, accepts.nan, tuple(thresholds))
 
 
-def _constants(values: pa.Array) -> Iterator[Any]:
-    """The keys of an array one by one."""
-    keys = keys_of(values)
+def _constants(values: Sequence[Any], type_: pa.DataType) -> Iterator[Any]:
+    """The keys of values of a type, one by one."""
+    if not values or pa.types.is_float64(type_) or pa.types.is_int64(type_):
+        yield from values
+        return
+    keys = keys_of(pa.array(values, type_))
     if keys.data is None:
         yield from keys.values.tolist()
         return

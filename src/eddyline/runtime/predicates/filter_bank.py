@@ -88,7 +88,10 @@ class FilterBank:
         if bit in self._impossible:
             conjuncts, disjunctions = {}, []
         for key, (attribute, accepts) in conjuncts.items():
-            self._filters.setdefault(key, GroupedFilter(attribute)).put(bit, accepts)
+            grouped = self._filters.get(key)
+            if grouped is None:
+                grouped = self._filters[key] = GroupedFilter(attribute)
+            grouped.put(bit, accepts)
         if disjunctions:
             if self._disjunctions is None:
                 self._disjunctions = Disjunctions()
