@@ -113,6 +113,7 @@ class Form:
     def __init__(self, *nodes: Any) -> None:
         self._nodes = nodes  # they stay, and so do their ids
         self._open: dict[int, bool] = {}  # by id, whether there is a slot below
+        self._names: dict[int, list[str]] = {}  # by id, the fields in which there is one
         found: dict[int, Slot] = {}
         for node in nodes:
             self._look(node, found)
@@ -137,8 +138,11 @@ class Form:
             below = []
         else:
             below = [self._look(part, found) for part in _parts(node)]
-        self._open[id(node)] = any(below)
-        return any(below)
+        self._open[id(node)] = is_open = any(below)
+        if is_open and not isinstance(node, (tuple, Slot)):
+            parts = [(f.name, getattr(node, f.name)) for f in fields(node)]
+            self._names[id(node)] = [name for name, part in parts if self._open.get(id(part))]
+        return is_open
 
     def is_open(self, node: Any) -> bool:
         """Whether one of the nodes has slots."""
@@ -169,9 +173,9 @@ class Form:
             arguments = tuple([self._filled(a, constants, made) for a in node.arguments])
             filled = Call(node.type, node.function, arguments)
         else:
-            parts = {f.name: getattr(node, f.name) for f in fields(node) if f.init}
-            below = {n: self._filled(part, constants, made) for n, part in parts.items()}
-            filled = replace(node, **{n: p for n, p in below.items() if p is not parts[n]})
+            names = self._names[at]
+            parts = {n: self._filled(getattr(node, n), constants, made) for n in names}
+            filled = replace(node, **parts)
         made[at] = filled
         return filled
 

@@ -231,6 +231,7 @@ def _key(instance: Instance, numbers: Sequence[int]) -> object:
 
 def _first_equal(values: Sequence[Any]) -> tuple[int, ...]:
     """By value, the number of the first one that equals it; empty if all are different."""
+    if len(set(values)) == len(values):
+        return ()
     first: dict[Any, int] = {}
-    found = tuple(first.setdefault(v, i) for i, v in enumerate(values))
-    return () if len(first) == len(values) else found
+    return tuple(first.setdefault(v, i) for i, v in enumerate(values))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -59,8 +60,8 @@ class Query:
         name, sql, plans, emit, options, sheds, in_parts: as in ``QuerySpec``.
         streams: that it reads. reads: the streams and tables that it reads.
         schema, change_schema: Arrow schemas of the select list and of the changes.
-        shedding: which share of the rows of its streams is kept, for ``stats``; shedding_lines: the
-            same as text.
+        shedding: which share of the rows of a query's streams is kept, for ``stats``; lines: what
+            EXPLAIN says below the plan.
         replace_key: output columns by which a new row replaces the older one of its group; None
             where rows never replace each other (EMIT CHANGES, no GROUP BY, keys not selected).
         placement: how it runs; None: it does not. reordered: number of times the order of its joins
@@ -89,8 +90,8 @@ class Query:
         facts = spec.plans.facts
         self.streams = facts.streams
         self.reads: frozenset[str] = facts.streams | facts.tables
-        self.shedding: Callable[[], dict[str, Any]] = dict
-        self.shedding_lines: Callable[[], list[str]] = list
+        self.shedding: Callable[[Query], dict[str, Any]] = _not_shed
+        self.lines: Callable[[Query], list[str]] = _no_lines
         self.schema = facts.schema
         self.replace_key = facts.replace_key
         self._forgotten = facts.forgotten
@@ -101,10 +102,16 @@ class Query:
         self.placement: Placement | None = None
         self.reordered = 0
         self.seen_before = 0
-        self.metrics = QueryMetrics()
-        self.failures = FailureCounts()
         self.set_aside: str | None = None
-        self._bad: list[pa.Table] = []
+        self._bad: tuple[pa.Table, ...] = ()
+
+    @cached_property
+    def metrics(self) -> QueryMetrics:
+        return QueryMetrics()
+
+    @cached_property
+    def failures(self) -> FailureCounts:
+        return FailureCounts()
 
     @property
     def plan(self) -> Plan:
@@ -186,7 +193,7 @@ class Query:
 
     def described(self, *, analyze: bool) -> str:
         """The text of ``explain``."""
-        lines = [self._explained(self.emit, self.plan, analyze=analyze), *self.shedding_lines()]
+        lines = [self._explained(self.emit, self.plan, analyze=analyze), *self.lines(self)]
         if self.set_aside is not None:
             lines.append(f"set aside: {self.set_aside}")
         elif analyze:
@@ -210,7 +217,7 @@ class Query:
             "rows_kept": 0 if self.subscription is None else self.operator.kept(),
             "latency": counted.latency(0),
             "set_aside": self.set_aside,
-            **self.shedding(),
+            **self.shedding(self),
         }
 
     @property
@@ -229,12 +236,22 @@ class Query:
 
     def add_bad(self, rows: pa.Table) -> None:
         """Keep rows for which its expressions have no value."""
-        self._bad.append(rows)
+        self._bad = (*self._bad, rows)
 
     def take_bad(self) -> pa.Table | None:
         """The bad rows since the last call; None: there are none."""
-        bad, self._bad = self._bad, []
+        bad, self._bad = self._bad, ()
         return pa.concat_tables(bad) if bad else None
 
     def __repr__(self) -> str:
         return f"Query({self.name!r}: {self.sql})"
+
+
+def _not_shed(query: Query) -> dict[str, Any]:
+    """It is not known to the drop boxes."""
+    return {}
+
+
+def _no_lines(query: Query) -> list[str]:
+    """Nothing."""
+    return []

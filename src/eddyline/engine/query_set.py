@@ -80,6 +80,7 @@ class QuerySet:
         self._explained = planning.explained
         self.aside: Names[Query] = Names()
         self.on_set_aside: Callable[[Query], None] = _nothing
+        self._answer = self.answer  # one object for all queries
         self._lock = lock
         self._rows_in = rows_in
         self.set_aside_after: int | None = None
@@ -125,7 +126,7 @@ class QuerySet:
         self._everyone = None
 
     def _new(self, spec: QuerySpec) -> Query:
-        return Query(spec, self._lock, self.answer, self._explained)
+        return Query(spec, self._lock, self._answer, self._explained)
 
     def drop(self, name: str) -> None:
         """Remove a query with its changes."""

@@ -49,6 +49,7 @@ class Statements:
         self._declared = declared
         self._planning = planning
         self._prepared = PreparedPlans(parts.catalog, planning, parts.queries.placements)
+        self._lines_of = self._lines  # one object for all queries
         self.unnamed = 0
         self.placements: Mapping[str, Any] = {}
         self.aside: dict[str, str] = {}
@@ -127,7 +128,7 @@ class Statements:
         self._parts.inputs.measuring.watch(query.plans.facts.compared)
         self._parts.shedding.add(query)
         self._parts.overload.changed()
-        query.shedding_lines = lambda: self._lines(query)
+        query.lines = self._lines_of
         return query
 
     def _add_planned(

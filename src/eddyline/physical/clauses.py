@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -26,9 +27,16 @@ def clauses(terms: Sequence[Expr]) -> tuple[Clause, ...]:
 
 
 def _attribute(expr: Expr) -> Attribute:
-    plain = isinstance(expr, ColumnRef)
-    guards = isinstance(expr, ColumnRef) and expr.name == OWN_ROW.name
-    return Attribute(expr, str(expr), expr.type, compile_expr(expr), plain, guards)
+    if isinstance(expr, ColumnRef):
+        return _column(expr, expr.name)
+    return Attribute(expr, str(expr), expr.type, compile_expr(expr), plain=False)
+
+
+@lru_cache(maxsize=1_024)
+def _column(column: ColumnRef, name: str) -> Attribute:
+    """A column as an attribute; equal columns may have other names."""
+    evaluate = compile_expr(column)
+    return Attribute(column, name, column.type, evaluate, plain=True, guards=name == OWN_ROW.name)
 
 
 def fold(expr: Expr) -> object:

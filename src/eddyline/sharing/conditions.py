@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from eddyline.algebra.expressions import Call, Expr, Literal, columns_of
+from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal, columns_of
 from eddyline.algebra.functions import literal
 from eddyline.algebra.value_sets import (
     NOT_NULL,
@@ -100,6 +100,26 @@ def test_of(expr: Expr, fold: Fold) -> AttributeTest:
         case Call(function="is_not_null", arguments=(value,)) if is_ordered(value.type):
             test = AttributeTest(value, NOT_NULL, ONLY_NULL)
     return test or truth_test(expr)
+
+
+def comparison_of_column(expr: Expr) -> Condition | None:
+    """The values that satisfy a comparison of a column with a constant, the most frequent
+    predicate; None if it is another one, or none do.
+    """
+    if not isinstance(expr, Call) or expr.function not in _COMPARED or len(expr.arguments) != 2:
+        return None
+    column, constant = expr.arguments
+    if not isinstance(column, ColumnRef) or not isinstance(constant, Literal) or constant.is_null:
+        return None
+    if constant.type != column.type or not is_ordered(column.type):
+        return None
+    values = _COMPARED[expr.function](constant_value(constant, _no_fold))
+    accepts = canonical(values, column.type)
+    return Condition(column, accepts) if accepts != NOTHING else None
+
+
+def _no_fold(expr: Expr) -> Any:
+    raise AssertionError("it is a Literal")
 
 
 def truth_test(expr: Expr) -> AttributeTest:

@@ -19,6 +19,8 @@ INTEGERS: Final = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 #: Decimal digits that hold every value of an integer type.
 _DIGITS: Final = dict(zip(INTEGERS, (3, 5, 10, 20), strict=True))
 MAX_PRECISION: Final = 38
+_DOUBLE: Final = pa.float64()
+_BIGINT: Final = pa.int64()
 
 _CASTS: Final[dict[str, str]] = {
     "null": "bool integer float decimal string binary date timestamp duration nested",
@@ -69,6 +71,8 @@ def literal(value: Any, type_: pa.DataType) -> Literal:
     >>> literal(1, pa.float64()).value
     1.0
     """
+    if type(value) is float and type_ == _DOUBLE:
+        return Literal(type_, value)
     return Literal(type_, pa.scalar(value, type_).as_py())
 
 
@@ -134,11 +138,7 @@ def converted_constant(constant: Literal, type_: pa.DataType) -> Expr | None:
     """The constant as another type; None if its value cannot be converted."""
     if isinstance(constant, Slot):
         return constant.derived(partial(converted_constant, type_=type_))
-    if (
-        pt.is_integer(constant.type)
-        and type_ in (pa.int64(), pa.float64())
-        and not constant.is_null
-    ):
+    if pt.is_integer(constant.type) and type_ in (_BIGINT, _DOUBLE) and not constant.is_null:
         return Literal(type_, constant.value if pt.is_integer(type_) else float(constant.value))
     values = pa.array([constant.value], constant.type)
     result = convert(values, type_)

@@ -237,7 +237,7 @@ class Execution:
         replaces = query.replace_key is not None
         table = shared.table(key, query.change_schema, placement.part, replaces=replaces)
         table.subscribe(query.name, bit)
-        return FlowSubscription(shared, table, key, [bit])
+        return FlowSubscription(shared, table, key, (bit,))
 
     def _join_grouping(
         self, query: Query, shared: SharedFlow, placement: FlowPlacement

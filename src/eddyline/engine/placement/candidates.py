@@ -55,14 +55,16 @@ def candidates(
     if not strategy.explicit_above_negation(plan):
         found.append((True, decompose_grouped(plan, emit)))
     flow = [
-        replace(in_flow(name, *parts, sharing, replaces=replaces), is_grouped=is_grouped)
+        replace(
+            in_flow(name, *parts, sharing, replaces=replaces), is_grouped=is_grouped, why=SHARED
+        )
         for is_grouped, parts in found
         if parts is not None
     ]
     if not flow:
         return _only(replace(tree, why="it is no select-project-join query, grouped or not"))
     if sharing.executor == "eddy":
-        return Candidates(tuple(flow), replace(widest(flow), why=SHARED), (), tree)
+        return Candidates(tuple(flow), widest(flow), (), tree)
     first = flow[0]
     if not first.is_numbered and _order_is_a_guess(first, joins, strategy.statistics):
         unshared = replace(first, why=why_unshared(first.signature))

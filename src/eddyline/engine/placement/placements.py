@@ -175,7 +175,7 @@ class Placements:
     def _share(self, query: Query, placement: FlowPlacement) -> None:
         """Run a query in a placement that another query has or takes."""
         self._add_unshared(placement.key)
-        self._move(query, replace(placement, why=SHARED))
+        self._move(query, placement)
 
     def _add_unshared(self, key: Hashable) -> None:
         """Move the query that is open to a placement there: another query takes it now."""

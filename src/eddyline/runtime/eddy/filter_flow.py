@@ -8,7 +8,7 @@ import numpy as np
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.flow import Flow
-from eddyline.runtime.eddy.members import Member
+from eddyline.runtime.eddy.members import Held
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.failures import Failure, collecting, report
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
@@ -37,7 +37,7 @@ class FilterFlow(Flow):
         self._alike: dict[object, set[int]] = {}  # bits of queries of which one is listed
         self._alike_of: dict[int, object] = {}  # by bit, which of these it is in
 
-    def list_once(self, owner: object, bit: int) -> Member:
+    def list_once(self, owner: object, bit: int) -> Held:
         """List a query only if it is the first one of this owner for which these rows qualify."""
         member = self._members[bit]
         key = owner, member.accepts

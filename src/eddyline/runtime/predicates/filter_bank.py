@@ -52,7 +52,9 @@ class FilterBank:
         self._policy = policy
         self._filters: dict[Hashable, GroupedFilter] = {}
         self._disjunctions: Disjunctions | None = None  # None: there have been none
-        self._used_by: dict[int, list[Hashable]] = {}  # the filters with a predicate of a query
+        self._used_by: dict[
+            int, tuple[Hashable, ...]
+        ] = {}  # the filters with a predicate of a query
         self._impossible: set[int] = set()
         self._disjunctive: set[int] = set()
         self.has_predicates = False
@@ -74,8 +76,9 @@ class FilterBank:
         assert bit not in self._used_by, f"bit {bit} belongs to another query"
         conjuncts: dict[Hashable, _Condition] = {}
         disjunctions: list[Clause] = []
-        for clause in map(_simplified, clauses):
-            if clause is None:
+        for given in clauses:
+            clause = _simplified(given) if len(given) > 1 else given
+            if clause is None or (len(clause) == 1 and clause[0][1] == EVERYTHING):
                 continue
             if len(clause) > 1:
                 disjunctions.append(clause)
@@ -97,7 +100,7 @@ class FilterBank:
                 self._disjunctions = Disjunctions()
             self._disjunctions.add(bit, disjunctions)
             self._disjunctive.add(bit)
-        self._used_by[bit] = list(conjuncts)
+        self._used_by[bit] = tuple(conjuncts)
         self._look()
 
     def remove(self, bit: int) -> None:

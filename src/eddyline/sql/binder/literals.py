@@ -8,7 +8,6 @@ from typing import Final
 import pyarrow as pa
 from sqlglot import exp
 
-from eddyline.algebra import functions
 from eddyline.algebra.expressions import Literal
 from eddyline.algebra.slots import Slot
 from eddyline.errors import SqlError
@@ -16,6 +15,7 @@ from eddyline.sql.numbers import shortened, whole_number
 
 #: The key in the meta data of a node, of the Origin of a constant that becomes a slot.
 ORIGIN: Final = "origin"
+_INT, _BIGINT, _DOUBLE, _STRING = pa.int32(), pa.int64(), pa.float64(), pa.string()
 _INT32_LIMIT: Final = 1 << 31
 _INT64_LIMIT: Final = 1 << 63
 
@@ -33,14 +33,14 @@ def constant(node: exp.Literal) -> Literal:
 def constant_of(word: str, *, is_text: bool) -> Literal:
     """As :func:`constant`, of a text or of the digits of a number."""
     if is_text:
-        return functions.literal(word, pa.string())
+        return Literal(_STRING, word)
     if not word.isdigit():
         number = float(word)
         if isinf(number):
             raise SqlError(f"{shortened(word)} does not fit DOUBLE, whose maximum is 1.8e308")
-        return functions.literal(number, pa.float64())
+        return Literal(_DOUBLE, number)
     value = whole_number(word, _INT64_LIMIT)
     if value is None:
         shown = shortened(word)
         raise SqlError(f"{shown} does not fit BIGINT; for a DOUBLE write a point behind it")
-    return functions.literal(value, pa.int32() if value < _INT32_LIMIT else pa.int64())
+    return Literal(_INT if value < _INT32_LIMIT else _BIGINT, value)
