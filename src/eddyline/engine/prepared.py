@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, TypeVar
+from weakref import WeakValueDictionary
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.expressions import Literal
@@ -32,8 +33,10 @@ from eddyline.sql.stack import with_stack
 from eddyline.sql.statements import Select
 from eddyline.sql.templates import Instance
 
-#: Plans that are kept per template; after as many, they must have served as many queries.
-_KEPT: Final = 32
+#: Plans of a template after which each must have served two queries on average.
+_TRIED: Final = 32
+#: Templates of which it is remembered that they cannot be prepared.
+_REMEMBERED: Final = 128
 
 T = TypeVar("T")
 
@@ -47,6 +50,7 @@ class Prepared:
         emit: what is emitted. facts: of the plan.
         reads, calls: names, as of :class:`Definition`.
         alike: which slots have equal constants, as of ``_first_equal``.
+        known: what is known of the template.
     """
 
     bound: Plan
@@ -58,6 +62,7 @@ class Prepared:
     reads: frozenset[str]
     calls: frozenset[str]
     alike: tuple[int, ...]
+    known: _Known
 
     def instance(self, constants: Sequence[Literal | None]) -> FilledPlans | None:
         """The plans with these constants; None if they would have other plans."""
@@ -107,34 +112,36 @@ class _Known:
 
     Attributes:
         open: the values on which no plan depends so far.
-        plans: by the other values, and which values are equal.
+        plans: by the other values, and which values are equal; while there are queries with them.
         made, used: number of plans, and of queries that used them.
     """
 
     open: tuple[int, ...]
-    plans: dict[object, Prepared] = field(default_factory=dict)
+    plans: WeakValueDictionary[object, Prepared] = field(default_factory=WeakValueDictionary)
     made: int = 0
     used: int = 0
 
     @property
     def is_useless(self) -> bool:
         """Whether nearly each query would need plans of its own."""
-        return not self.open or (self.made >= _KEPT and self.used < self.made)
+        return not self.open or (self.made >= _TRIED and self.used < 2 * self.made)
 
 
 class PreparedPlans:
-    """The prepared plans of an engine."""
+    """The prepared plans of an engine. They are kept while queries use them."""
 
     def __init__(self, catalog: Catalog, planning: Planning, placements: Placements) -> None:
         self._catalog = catalog
         self._planning = planning
         self._placements = placements
-        self._known: dict[object, _Known] = {}
+        self._known: WeakValueDictionary[object, _Known] = WeakValueDictionary()
+        self._useless: dict[object, None] = {}  # the templates that cannot be prepared
         self._valid_for: object = None
 
     def clear(self) -> None:
         """Options have changed."""
         self._known.clear()
+        self._useless.clear()
 
     def find(self, select: Select, emit: Emit) -> FilledPlans | None:
         """The plans of a statement; None if they have to be made for it alone."""
@@ -145,15 +152,19 @@ class PreparedPlans:
         if valid_for != self._valid_for:
             self.clear()
             self._valid_for = valid_for
-        template = instance.template
-        known = self._known.get(template.key)
-        if known is None:
-            known = self._known[template.key] = _Known(template.open)
-        if known.is_useless:
+        key = instance.template.key
+        if key in self._useless:
             return None
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = _Known(instance.template.open)
         prepared = known.plans.get(_key(instance, known.open))
         if prepared is None:
             prepared = self._prepare(known, instance, select, emit)
+        if known.is_useless:
+            self._useless[key] = None
+            if len(self._useless) > _REMEMBERED:
+                del self._useless[next(iter(self._useless))]  # the oldest
         if prepared is None:
             return None
         try:
@@ -171,7 +182,7 @@ class PreparedPlans:
             origins = {i: Origin(i) for i in known.open}
             marked = instance.marked({i: {ORIGIN: origin} for i, origin in origins.items()})
             try:
-                prepared = self._planned(replace(select, syntax=marked), emit)
+                prepared = self._planned(replace(select, syntax=marked), emit, known)
             except EddylineError:
                 return None  # raised again, at its place
             if prepared is None:
@@ -181,14 +192,12 @@ class PreparedPlans:
             if not read:
                 known.made += 1
                 known.plans[_key(instance, known.open)] = prepared
-                if len(known.plans) > _KEPT:
-                    known.plans.pop(next(iter(known.plans)))  # the oldest
                 return prepared
             known.open = tuple(i for i in known.open if i not in read)
             known.plans.clear()
         return None
 
-    def _planned(self, select: Select, emit: Emit) -> Prepared | None:
+    def _planned(self, select: Select, emit: Emit, known: _Known) -> Prepared | None:
         """The plans with slots; None if it reads views or queries, which may be others later."""
         reads = names_read(select)
         catalog = self._catalog
@@ -202,7 +211,9 @@ class PreparedPlans:
         form = Form(bound.plan, plan, candidates)
         alike = _first_equal([slot.literal for slot in form.slots])
         calls = names_called(select.ast)
-        return Prepared(bound.plan, plan, candidates, form, bound.emit, facts, reads, calls, alike)
+        return Prepared(
+            *(bound.plan, plan, candidates, form, bound.emit, facts, reads, calls, alike), known
+        )
 
 
 def _constants(instance: Instance, numbers: Sequence[int]) -> list[Literal | None]:

@@ -37,7 +37,7 @@ class Constants:
 
     def floats(self, column: int) -> Array:
         """float64 by number: a column, rounded; NaN for numbers without a query."""
-        values = self._all()[column].cast(pa.float64()).fill_null(np.nan)
+        values = self._all()[column].cast(pa.float64(), safe=False).fill_null(np.nan)
         return np.asarray(values.to_numpy(zero_copy_only=False))
 
     def _all(self) -> list[pa.Array]:

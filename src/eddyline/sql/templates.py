@@ -35,7 +35,7 @@ from eddyline.sql.statements import (
 
 #: Longest text that uses templates; number of stored templates.
 LONGEST: Final = 10_000
-_KEPT: Final = 128
+_KEPT: Final = 64
 #: CREATE QUERY with a name that cannot be a keyword: it is quoted or has a digit.
 _HEAD: Final = re.compile(r"CREATE QUERY (`\w+`|[A-Za-z_]\w*[0-9]) AS ")
 _CONSTANT: Final = re.compile(r"('[^']*'|(?<![\w.`])[0-9]+(?:\.[0-9]+)?(?![\w.`]))")
@@ -162,7 +162,7 @@ class Instance:
 
 
 class Templates:
-    """The templates of the most recently parsed statements."""
+    """The templates of recent statements."""
 
     def __init__(self) -> None:
         self._fixed: dict[Any, tuple[int, ...]] = {}  # by shape, the values that cannot differ
@@ -176,7 +176,11 @@ class Templates:
         if text.creates and why_no_name(text.values[0].strip("`")) is not None:
             return None
         template = self._templates.get(_key(text, fixed))
-        return None if template is None else template.filled(text, source)
+        if template is None:
+            return None
+        _keep(self._templates, template.key, template)
+        _keep(self._fixed, text.shape, fixed)
+        return template.filled(text, source)
 
     def learn(self, text: Text, statements: Sequence[Statement]) -> None:
         """Store the statement of a text as a template, if it can be one."""
@@ -193,11 +197,8 @@ class Templates:
         # equal for all texts of a shape: the text around the constants decides
         key = _key(text, fixed)
         free = tuple(i for i, node in constants.items() if _is_open(node))
-        self._templates[key] = Template(key, text, statement, free)
-        self._fixed[text.shape] = fixed
-        for kept in (self._templates, self._fixed):
-            if len(kept) > _KEPT:
-                kept.pop(next(iter(kept)), None)  # the oldest
+        _keep(self._templates, key, Template(key, text, statement, free))
+        _keep(self._fixed, text.shape, fixed)
 
 
 class _Moves:
@@ -263,6 +264,14 @@ class _Copy:
         if index is not None and index in self._marks:
             made.meta.update(self._marks[index])
         return made
+
+
+def _keep(kept: dict[Any, Any], key: object, value: object) -> None:
+    """Set a value that is forgotten after all others that are kept now."""
+    kept.pop(key, None)
+    kept[key] = value
+    if len(kept) > _KEPT:
+        kept.pop(next(iter(kept)), None)
 
 
 def _kind(value: str) -> str:
