@@ -1,5 +1,5 @@
-"""``eddyline bench mix``: a hundred queries of a class beside one, a mix of a thousand, thousands of
-a class beside one, and what it takes to add queries.
+"""``eddyline bench mix``: a hundred queries of a class beside one, a mix of a thousand, thousands
+of a class beside one, and what it takes to add queries.
 """
 
 from __future__ import annotations

@@ -86,6 +86,7 @@ class SharedFlow:
         self._keys: dict[object, object] = {}  # of tables: one object per key, compared at once
         self._name_of: dict[int, str] = {}
         self._masks: dict[object, Array] | None = None  # None: not computed
+        self._present: Array = np.zeros(0)  # by bit, 1 where there is a query
         self._results: Array = np.zeros(0, np.int64)  # by bit, since the work was divided
         self._accounted = 0.0  # seconds of the flow
         self._checked = 0  # tests of rows in its filters
@@ -105,6 +106,8 @@ class SharedFlow:
         self.metrics.clear(bit)
         self._table_of[bit] = self._keys.setdefault(key, key)
         self._name_of[bit] = name
+        if bit < self._present.size:
+            self._present[bit] = 1.0
         kind = self.kinds.get(alike)
         if kind is None:
             kind = self.kinds[alike] = Kind(alike)
@@ -128,6 +131,8 @@ class SharedFlow:
     def _forget(self, bit: int) -> None:
         self._divide_work()
         del self._table_of[bit], self._name_of[bit]
+        if bit < self._present.size:
+            self._present[bit] = 0.0
         kind = self._kind_of.pop(bit)
         kind.count -= 1
         if not kind.count:
@@ -246,8 +251,10 @@ class SharedFlow:
         spent, self._accounted = self.flow.seconds - self._accounted, self.flow.seconds
         checks, self._checked = self.flow.visits - self._checked, self.flow.visits
         counts, self._results = self._results, np.zeros(0, np.int64)
-        equally = np.zeros(self.flow.width)
-        equally[list(self._table_of)] = 1 / len(self._table_of)
+        if self._present.size != self.flow.width:
+            self._present = np.zeros(self.flow.width)
+            self._present[list(self._table_of)] = 1.0
+        equally = self._present / len(self._table_of)
         by_result = equally
         if counts.any():
             by_result = np.zeros(self.flow.width)

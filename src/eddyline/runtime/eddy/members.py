@@ -129,7 +129,6 @@ class Members:
 
     def lineage(self, bits: Iterable[int]) -> Array:
         """uint64[words]: the lineage of a row that these queries require."""
-        mask = np.zeros(self.words, np.uint64)
-        for bit in bits:
-            mask[bit >> 6] |= np.uint64(1 << (bit & 63))
-        return mask
+        required = np.zeros(self.width, np.bool_)
+        required[list(bits)] = True
+        return np.packbits(required, bitorder="little").view(np.uint64)

@@ -9,7 +9,7 @@ byte.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -67,6 +67,40 @@ class Steps(NamedTuple):
     null: bool
     nan: bool
     thresholds: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepColumns:
+    """The steps of several predicates.
+
+    Attributes:
+        bits: int64[n], of the queries. counts: int64[n], numbers of thresholds.
+        flags: bool[3, n]: ``starts``, ``null`` and ``nan``.
+        thresholds: of all, one after the other.
+    """
+
+    bits: Array
+    counts: Array
+    flags: Array
+    thresholds: list[Any]
+
+    @classmethod
+    def of(cls, steps: Mapping[int, Steps]) -> StepColumns:
+        """The steps by the bits of queries."""
+        every = steps.values()
+        counts = np.array([len(s.thresholds) for s in every], np.int64)
+        flags = np.array([(s.starts, s.null, s.nan) for s in every], np.bool_).T
+        thresholds = [t for s in every for t in s.thresholds]
+        return cls(np.fromiter(steps, np.int64, len(steps)), counts, flags, thresholds)
+
+    def and_those(self, others: StepColumns) -> StepColumns:
+        """These steps and those of other queries."""
+        return StepColumns(
+            np.concatenate((self.bits, others.bits)),
+            np.concatenate((self.counts, others.counts)),
+            np.concatenate((self.flags, others.flags), axis=1),
+            self.thresholds + others.thresholds,
+        )
 
 
 class Cells(Protocol):
