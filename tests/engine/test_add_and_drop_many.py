@@ -10,12 +10,14 @@ import gc
 import io
 import tracemalloc
 from collections.abc import Iterator
+from itertools import islice
 from random import Random
 
 import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.sql.parser import parse
 from eddyline.testing import engine_with
 
 DDL = """
@@ -116,6 +118,8 @@ def tracing() -> Iterator[None]:
     ],
 )
 def test_what_is_kept_does_not_grow(tracing: None, executor: str, count: int, queries: int) -> None:
+    for sql in islice(texts(Random(4)), 100):  # more than there are templates
+        parse(sql)
     engine = engine_with(chunk_rows=64, executor=executor)
     engine.sql(DDL)
     for sql in STAYING:

@@ -15,6 +15,7 @@ from eddyline.algebra.catalog import Emit
 from eddyline.algebra.plan import Plan
 from eddyline.algebra.windows import format_duration
 from eddyline.engine.query import QuerySpec
+from eddyline.engine.query_plans import OwnPlans
 from eddyline.optimizer.joins.trees import left_deep
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.sharing.reordering import tree_of
@@ -212,7 +213,7 @@ def test_trees_in_any_order_give_the_same_changes(kind: str) -> None:
     engine.parts.progress.bring_together("abcd")
     for name, plan in plans.items():
         assert plan.schema == plans["as written"].schema
-        spec = QuerySpec(name, TREES[kind], plan, Emit(), {}, sheds=False, bound=plan)
+        spec = QuerySpec(name, TREES[kind], OwnPlans(plan, plan, Emit()), Emit(), {}, sheds=False)
         engine.parts.queries.add(spec)
     random = np.random.default_rng(3)
     found: dict[str, list[pa.Table]] = {name: [] for name in plans}

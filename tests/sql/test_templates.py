@@ -13,6 +13,7 @@ import pytest
 from eddyline import Engine, SqlError
 from eddyline.sql.dialect import Eddyline
 from eddyline.sql.parser import StatementParser, parse
+from eddyline.sql.source import SourceText
 from eddyline.sql.statements import CreateQuery, SelectStatement, Statement
 from eddyline.sql.templates import Templates, Text
 from eddyline.testing.strategies.query_set_cases import random_case
@@ -34,7 +35,7 @@ def check(learnt: str, sql: str) -> bool:
     """Whether a text is found after another was learnt; if so, it must be what parsing gives."""
     templates = Templates()
     templates.learn(Text(learnt), parsed(learnt))
-    found = templates.find(Text(sql))
+    found = templates.find(Text(sql), SourceText(sql))
     if found is not None:
         (expected,) = parsed(sql)
         assert shown(found) == shown(expected)

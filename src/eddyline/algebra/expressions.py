@@ -70,6 +70,11 @@ class Literal(Expr):
 
     value: Any
 
+    @property
+    def is_null(self) -> bool:
+        """Whether it is NULL."""
+        return self.value is None
+
     def __str__(self) -> str:
         if self.value is None:
             return "NULL"

@@ -16,6 +16,8 @@ def has_parameters(node: Any) -> bool:
     """Whether a plan, an expression, or a tuple of them contains a parameter."""
     if isinstance(node, Parameter):
         return True
+    if isinstance(node, Literal):
+        return False
     if isinstance(node, Plan):
         return _plan_has(node)
     if isinstance(node, (Expr, Aggregate)):

@@ -51,15 +51,10 @@ class Definitions:
         kind: ObjectKind,
         name: str,
         sql: str,
-        select: Select | None = None,
+        reads: frozenset[str] = frozenset(),
         calls: frozenset[str] = frozenset(),
     ) -> None:
-        """Add the definition of a new object, which calls functions of lower-case names ``calls``,
-        and those in ``select``.
-        """
-        reads: frozenset[str] = frozenset()
-        if select is not None:
-            reads, calls = names_read(select), calls | names_called(select.ast)
+        """Add the definition of a new object; ``reads`` and ``calls`` as of :class:`Definition`."""
         self._entries[kind, name] = Definition(kind, name, sql, reads, calls)
         if reads:
             self._reads[name.lower()] = reads

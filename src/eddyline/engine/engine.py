@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from eddyline.algebra.functions import FunctionKind
+from eddyline.engine.bulk import without_collections
 from eddyline.engine.calibration import prices_of_machine
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import read_saved
@@ -118,7 +119,8 @@ class Engine:
         Raises:
             SqlError: with the position of the wrong word. CatalogError: a name is taken or missing.
         """
-        return [self.execute(statement) for statement in parse(text)]
+        with without_collections():
+            return [self.execute(statement) for statement in parse(text)]
 
     @locked
     def query(

@@ -19,6 +19,7 @@ from eddyline.engine.changes import Changes
 from eddyline.engine.engine import Engine
 from eddyline.engine.options import EngineOptions
 from eddyline.engine.query import Query, QuerySpec
+from eddyline.engine.query_plans import OwnPlans
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.sql.statements import CreateTable
 
@@ -49,9 +50,8 @@ class MergedQuery:
         table = TableDef(PARTS, plan.partial.schema, "retroactive")
         self._engine.execute(CreateTable("", 1, 1, table))
         self._columns = ["_op", "_ts", *(f.name for f in plan.partial.schema)]
-        spec = QuerySpec(
-            whole.name, whole.sql, plan.merged, whole.emit, whole.options, False, plan.merged
-        )
+        plans = OwnPlans(plan.merged, plan.merged, whole.emit)
+        spec = QuerySpec(whole.name, whole.sql, plans, whole.emit, whole.options, False)
         self.query = self._engine.parts.queries.add(spec)
 
     def take_in(self, parts: Iterable[pa.Table], watermark: int) -> Changes:

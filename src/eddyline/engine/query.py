@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +12,6 @@ import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.plan import Plan
-from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.engine.analyze import analyzed
 from eddyline.engine.execution.bad_rows import FailureCounts
 from eddyline.engine.execution.shared_flow import SharedFlow
@@ -19,11 +19,9 @@ from eddyline.engine.execution.subscriptions import Subscription
 from eddyline.engine.locking import EngineLock, locked
 from eddyline.engine.placement.placement import Placement
 from eddyline.engine.query_metrics import QueryMetrics
+from eddyline.engine.query_plans import OwnPlans, Plans
 from eddyline.errors import StateError
-from eddyline.physical.patterns import replaced_by, unbounded_scan
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.output import change_schema
-from eddyline.types import arrow_schema
 
 
 class Explained(Protocol):
@@ -40,20 +38,18 @@ class QuerySpec:
     Attributes:
         name: as given, or ``q1``, ``q2``, ...
         sql: the text of its SELECT.
-        plan: the logical plan that runs. emit: the form of its output.
+        plans: its logical plans. emit: the form of its output.
         options: of the sink, as written in ``WITH``.
         sheds: whether rows of its streams may be dropped under overload.
-        bound: the plan of the statement, before it was optimized.
         in_parts: the plan that runs makes partial groups, which are merged elsewhere.
     """
 
     name: str
     sql: str
-    plan: Plan
+    plans: Plans
     emit: Emit
     options: Mapping[str, str]
     sheds: bool
-    bound: Plan
     in_parts: bool = False
 
 
@@ -61,11 +57,11 @@ class Query:
     """One continuous query; the engine makes it.
 
     Attributes:
-        name, sql, plan, emit, options, sheds, bound, in_parts: as in ``QuerySpec``.
-        reads: the streams and tables that it reads.
-        schema: Arrow schema of the select list.
-        shedding: which share of the rows of its streams is kept, for ``stats``; shedding_lines: the
-            same as text.
+        name, sql, plans, emit, options, sheds, in_parts: as in ``QuerySpec``.
+        streams: that it reads. reads: the streams and tables that it reads.
+        schema, change_schema: Arrow schemas of the select list and of the changes.
+        shedding: which share of the rows of a query's streams is kept, for ``stats``; lines: what
+            EXPLAIN says below the plan.
         replace_key: output columns by which a new row replaces the older one of its group; None
             where rows never replace each other (EMIT CHANGES, no GROUP BY, keys not selected).
         placement: how it runs; None: it does not. reordered: number of times the order of its joins
@@ -83,33 +79,53 @@ class Query:
         answer: Callable[[Query], pa.Table],
         explained: Explained,
     ) -> None:
-        plan, emit = spec.plan, spec.emit
         self.lock = lock
         self.name = spec.name
         self.sql = spec.sql
-        self.plan = plan
-        self.emit = emit
+        self.plans = spec.plans
+        self.emit = spec.emit
         self.options = dict(spec.options)
         self.sheds = spec.sheds
-        self.bound = spec.bound
         self.in_parts = spec.in_parts
-        self.reads: frozenset[str] = streams_read(plan) | tables_read(plan)
-        self.shedding: Callable[[], dict[str, Any]] = dict
-        self.shedding_lines: Callable[[], list[str]] = list
-        self.schema: pa.Schema = arrow_schema(plan.schema)
-        self.replace_key = replaced_by(plan) if emit.adds_only else None
-        self._forgotten = unbounded_scan(plan) if emit.adds_only else None
+        facts = spec.plans.facts
+        self.streams = facts.streams
+        self.reads: frozenset[str] = facts.streams | facts.tables
+        self.shedding: Callable[[Query], dict[str, Any]] = _not_shed
+        self.lines: Callable[[Query], list[str]] = _no_lines
+        self.schema = facts.schema
+        self.replace_key = facts.replace_key
+        self._forgotten = facts.forgotten
         self._answer = answer
         self._explained = explained
-        self._change_schema = change_schema(plan.schema)
+        self.change_schema = facts.change_schema
         self.subscription: Subscription | None = None
         self.placement: Placement | None = None
         self.reordered = 0
         self.seen_before = 0
-        self.metrics = QueryMetrics()
-        self.failures = FailureCounts()
         self.set_aside: str | None = None
-        self._bad: list[pa.Table] = []
+        self._bad: tuple[pa.Table, ...] = ()
+
+    @cached_property
+    def metrics(self) -> QueryMetrics:
+        return QueryMetrics()
+
+    @cached_property
+    def failures(self) -> FailureCounts:
+        return FailureCounts()
+
+    @property
+    def plan(self) -> Plan:
+        """The logical plan that runs."""
+        return self.plans.plan
+
+    @plan.setter
+    def plan(self, plan: Plan) -> None:
+        self.plans = OwnPlans(plan, self.plans.bound, self.emit)
+
+    @property
+    def bound(self) -> Plan:
+        """The plan of the statement, before it was optimized."""
+        return self.plans.bound
 
     @property
     def running(self) -> Subscription:
@@ -131,11 +147,6 @@ class Query:
     def why(self) -> str:
         """The reason for its placement."""
         return "" if self.placement is None else self.placement.why
-
-    @property
-    def change_schema(self) -> pa.Schema:
-        """Arrow schema of the changes."""
-        return self._change_schema
 
     @property
     def keeps_answer(self) -> bool:
@@ -182,7 +193,7 @@ class Query:
 
     def described(self, *, analyze: bool) -> str:
         """The text of ``explain``."""
-        lines = [self._explained(self.emit, self.plan, analyze=analyze), *self.shedding_lines()]
+        lines = [self._explained(self.emit, self.plan, analyze=analyze), *self.lines(self)]
         if self.set_aside is not None:
             lines.append(f"set aside: {self.set_aside}")
         elif analyze:
@@ -206,7 +217,7 @@ class Query:
             "rows_kept": 0 if self.subscription is None else self.operator.kept(),
             "latency": counted.latency(0),
             "set_aside": self.set_aside,
-            **self.shedding(),
+            **self.shedding(self),
         }
 
     @property
@@ -225,12 +236,22 @@ class Query:
 
     def add_bad(self, rows: pa.Table) -> None:
         """Keep rows for which its expressions have no value."""
-        self._bad.append(rows)
+        self._bad = (*self._bad, rows)
 
     def take_bad(self) -> pa.Table | None:
         """The bad rows since the last call; None: there are none."""
-        bad, self._bad = self._bad, []
+        bad, self._bad = self._bad, ()
         return pa.concat_tables(bad) if bad else None
 
     def __repr__(self) -> str:
         return f"Query({self.name!r}: {self.sql})"
+
+
+def _not_shed(query: Query) -> dict[str, Any]:
+    """It is not known to the drop boxes."""
+    return {}
+
+
+def _no_lines(query: Query) -> list[str]:
+    """Nothing."""
+    return []

@@ -13,7 +13,6 @@ import pyarrow as pa
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import Plan, Updates
-from eddyline.algebra.reads import streams_read
 from eddyline.engine.execution.bad_rows import bad_rows
 from eddyline.engine.execution.execution import Execution
 from eddyline.engine.execution.parameterized import (
@@ -81,6 +80,7 @@ class QuerySet:
         self._explained = planning.explained
         self.aside: Names[Query] = Names()
         self.on_set_aside: Callable[[Query], None] = _nothing
+        self._answer = self.answer  # one object for all queries
         self._lock = lock
         self._rows_in = rows_in
         self.set_aside_after: int | None = None
@@ -126,7 +126,7 @@ class QuerySet:
         self._everyone = None
 
     def _new(self, spec: QuerySpec) -> Query:
-        return Query(spec, self._lock, self.answer, self._explained)
+        return Query(spec, self._lock, self._answer, self._explained)
 
     def drop(self, name: str) -> None:
         """Remove a query with its changes."""
@@ -163,7 +163,7 @@ class QuerySet:
         Raises:
             UnsupportedError: the queries cannot share a flow.
         """
-        plan = spec.plan
+        plan = spec.plans.plan
         found = _instances(plan, spec.emit)
         if found is None:
             raise UnsupportedError(
@@ -281,7 +281,7 @@ class QuerySet:
             return
         query.add_bad(rows)
         self._with_bad[query.name] = query
-        seen = self._rows_in(streams_read(query.plan))
+        seen = self._rows_in(query.streams)
         query.failures.add(rows.num_rows, query.rows_out, seen)
         if query.failures.is_lasting(self.set_aside_after, seen):
             reason = rows["_reason"][rows.num_rows - 1]

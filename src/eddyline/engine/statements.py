@@ -10,15 +10,16 @@ import pyarrow as pa
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.functions import SqlFunction
 from eddyline.algebra.parts import in_parts
-from eddyline.algebra.reads import streams_read, tables_read
 from eddyline.engine.created_functions import created_function
 from eddyline.engine.declared_statistics import DeclaredStatistics
-from eddyline.engine.definitions import names_called
+from eddyline.engine.definitions import names_called, names_read
 from eddyline.engine.explain import computed_values, waits_for_rows
 from eddyline.engine.functions import add_function
 from eddyline.engine.ingest.table_changes import changes_of, is_live
 from eddyline.engine.planning import Planning
+from eddyline.engine.prepared import PreparedPlans
 from eddyline.engine.query import Query, QuerySpec
+from eddyline.engine.query_plans import OwnPlans
 from eddyline.engine.settings import SETTABLE, Settings
 from eddyline.engine.shown import shown
 from eddyline.engine.stateful_parts import StatefulParts
@@ -47,9 +48,15 @@ class Statements:
         self._parts = parts
         self._declared = declared
         self._planning = planning
+        self._prepared = PreparedPlans(parts.catalog, planning, parts.queries.placements)
+        self._lines_of = self._lines  # one object for all queries
         self.unnamed = 0
         self.placements: Mapping[str, Any] = {}
         self.aside: dict[str, str] = {}
+
+    def configure(self) -> None:
+        """Options have changed: plans are made anew."""
+        self._prepared.clear()
 
     def execute(self, statement: st.Statement) -> Query | str | pa.Table | None:
         """Carry out one statement; returns the new query, the text of EXPLAIN, the table of SHOW
@@ -71,7 +78,8 @@ class Statements:
             case st.CreateView(name=name, select=select):
                 check_view(select, self._parts.catalog)
                 self._parts.catalog.create_view(name, select)
-                self._parts.definitions.add("view", name, statement.sql, select)
+                reads, calls = names_read(select), names_called(select.ast)
+                self._parts.definitions.add("view", name, statement.sql, reads, calls)
             case st.CreateFunction(name=name):
                 function = created_function(statement, self._parts.catalog)
                 add_function(self._parts.catalog, function)
@@ -108,39 +116,72 @@ class Statements:
     ) -> Query:
         """Add a standing query; a name is generated if there is none."""
         name = name or self._new_name()
-        bound = bind(statement.select, emit, self._parts.catalog)
+        plans = self._prepared.find(statement.select, emit)
+        if plans is None or (isinstance(statement, st.CreateQuery) and statement.in_parts):
+            query = self._add_planned(name, statement, emit, options)
+        else:
+            prepared = plans.prepared
+            known = QuerySpec(name, statement.sql, plans, prepared.emit, options, statement.sheds)
+            query = self._add(statement, known, (prepared.reads, prepared.calls), None)
+        if query.set_aside is not None:
+            return query
+        self._parts.inputs.measuring.watch(query.plans.facts.compared)
+        self._parts.shedding.add(query)
+        self._parts.overload.changed()
+        query.lines = self._lines_of
+        return query
+
+    def _add_planned(
+        self,
+        name: str,
+        statement: st.CreateQuery | st.SelectStatement,
+        emit: Emit,
+        options: Mapping[str, str],
+    ) -> Query:
+        """Add a query that is bound and optimized for itself."""
+        select = statement.select
+        bound = bind(select, emit, self._parts.catalog)
         divided = isinstance(statement, st.CreateQuery) and statement.in_parts
         plan, emit = bound.plan, bound.emit
         if divided:  # parts of one group are apart, so a new one cannot replace an older one
             plan, emit = in_parts(plan).partial, Emit("changes")
         plan = self._planning.optimized(plan)
+        plans = OwnPlans(plan, bound.plan, emit)
+        spec = QuerySpec(name, statement.sql, plans, emit, options, statement.sheds, divided)
+        names = names_read(select), names_called(select.ast)
+        return self._add(statement, spec, names, bound.rules)
+
+    def _add(
+        self,
+        statement: st.CreateQuery | st.SelectStatement,
+        spec: QuerySpec,
+        names: tuple[frozenset[str], frozenset[str]],
+        rules: str | None,
+    ) -> Query:
+        """Add a query to the catalog, the definitions, and those that run.
+
+        Args:
+            names: that it reads and calls.
+            rules: the table of FOR EACH ROW OF.
+        """
+        name, facts = spec.name, spec.plans.facts
         self._parts.catalog.create_query(name, statement.select)
-        rules = () if bound.rules is None else (bound.rules,)
         try:
-            reads = (*streams_read(plan), *tables_read(plan), *rules)
-            self._parts.progress.bring_together(reads)
-            spec = QuerySpec(
-                name, statement.sql, plan, emit, options, statement.sheds, bound.plan, divided
-            )
-            if bound.rules is None or name in self.aside:
+            reads = facts.streams | facts.tables
+            self._parts.progress.bring_together(reads if rules is None else reads | {rules})
+            if rules is None or name in self.aside:
                 placement, aside = self.placements.get(name), self.aside.get(name)
                 query = self._parts.queries.add(spec, placement=placement, aside=aside)
             else:
                 query = self._parts.queries.add_for_each(
                     spec,
-                    *self._parts.inputs.parameters(bound.rules),
+                    *self._parts.inputs.parameters(rules),
                     restored=name in self.placements,
                 )
         except EddylineError:
             self._parts.catalog.drop("query", name)
             raise
-        self._parts.definitions.add("query", name, _as_create(name, statement), statement.select)
-        if query.set_aside is not None:
-            return query
-        self._parts.inputs.measuring.watch(plan)
-        self._parts.shedding.add(query)
-        self._parts.overload.changed()
-        query.shedding_lines = lambda: self._lines(query)
+        self._parts.definitions.add("query", name, _as_create(name, statement), *names)
         return query
 
     def _lines(self, query: Query) -> list[str]:

@@ -45,6 +45,7 @@ class Parts(StatefulParts):
         self.queries.plan_by(
             strategy.planned_by(self.statistics), strategy.shared_by(options.chunk_rows)
         )
+        self.statements.configure()
         self.inputs.limit_ahead(options.ahead_us)
         self.queries.set_aside_after = options.set_aside_after
         self.progress.chunk_rows = options.chunk_rows

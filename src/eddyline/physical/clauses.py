@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,16 @@ def clauses(terms: Sequence[Expr]) -> tuple[Clause, ...]:
 
 
 def _attribute(expr: Expr) -> Attribute:
-    compiled = compile_expr(expr)
-    if not isinstance(expr, ColumnRef):
-        return Attribute(expr, str(expr), expr.type, compiled, plain=False)
-    guards = expr.name == OWN_ROW.name
-    return Attribute(expr, str(expr), expr.type, compiled, True, guards, expr.index)
+    if isinstance(expr, ColumnRef):
+        return _column(expr, expr.name)
+    return Attribute(expr, str(expr), expr.type, compile_expr(expr), plain=False)
+
+
+@lru_cache(maxsize=1_024)
+def _column(column: ColumnRef, name: str) -> Attribute:
+    """A column as an attribute; equal columns may have other names."""
+    guards = name == OWN_ROW.name
+    return Attribute(column, name, column.type, compile_expr(column), True, guards, column.index)
 
 
 def screen_of(predicate: Expr) -> Screen | None:

@@ -188,8 +188,13 @@ def _key(expr: Expr) -> Key:
 
 
 def _predicate(terms: tuple[Expr, ...]) -> Callable[[], Predicate] | None:
+    return partial(_compiled, terms) if terms else None
+
+
+def _compiled(terms: tuple[Expr, ...]) -> Predicate:
     condition = conjunction(terms)
-    return None if condition is None else partial(compile_predicate, condition)
+    assert condition is not None, "there are terms"
+    return compile_predicate(condition)
 
 
 def output_of(expr: Expr) -> int | Evaluator:

@@ -20,13 +20,14 @@ class Constants:
 
     def __init__(self, types: Sequence[pa.DataType]) -> None:
         self.types = tuple(types)
-        self._values: dict[int, Sequence[Any]] = {}
+        self._values: list[list[Any]] = [[] for _ in self.types]  # by column and number
         self._columns: list[pa.Array] | None = None  # None: not computed
 
     def put(self, number: int, values: Sequence[Any]) -> None:
         """Set the values of a query."""
-        assert len(values) == len(self.types), "a value per column"
-        self._values[number] = values
+        for column, value in zip(self._values, values, strict=True):
+            column.extend([None] * (number + 1 - len(column)))
+            column[number] = value
         self._columns = None
 
     def of(self, numbers: Array) -> list[pa.Array]:
@@ -37,14 +38,10 @@ class Constants:
 
     def floats(self, column: int) -> Array:
         """float64 by number: a column, rounded; NaN for numbers without a query."""
-        values = self._all()[column].cast(pa.float64()).fill_null(np.nan)
+        values = self._all()[column].cast(pa.float64(), safe=False).fill_null(np.nan)
         return np.asarray(values.to_numpy(zero_copy_only=False))
 
     def _all(self) -> list[pa.Array]:
         if self._columns is None:
-            nothing = (None,) * len(self.types)
-            rows = [self._values.get(n, nothing) for n in range(max(self._values, default=-1) + 1)]
-            self._columns = [
-                pa.array([row[i] for row in rows], type_) for i, type_ in enumerate(self.types)
-            ]
+            self._columns = list(map(pa.array, self._values, self.types))
         return self._columns

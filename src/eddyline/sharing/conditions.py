@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from eddyline.algebra.expressions import Call, Expr, Literal, columns_of
+from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal, columns_of
 from eddyline.algebra.functions import literal
 from eddyline.algebra.value_sets import (
     NOT_NULL,
@@ -56,22 +56,25 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class AttributeTest:
-    """A condition of three-valued logic: the values for which it is TRUE, and for which FALSE.
-
-    For all others it is NULL.
+    """A condition of three-valued logic: the values for which it is TRUE, and for which FALSE. For
+    all others it is NULL. ``false`` is None: it is NULL for NULL only.
     """
 
     attribute: Expr
     true: ValueSet
-    false: ValueSet
+    false: ValueSet | None = None
 
     def condition(self, truths: frozenset[bool | None]) -> Condition:
         """The condition that the test has one of these truth values (None is NULL)."""
         values = self.true if True in truths else NOTHING
-        if False in truths:
-            values = values.union(self.false)
-        if None in truths:
-            values = values.union(self.true.union(self.false).complement())
+        if False in truths or None in truths:
+            false = self.false
+            if false is None:
+                false = self.true.complement().intersection(NOT_NULL)
+            if False in truths:
+                values = values.union(false)
+            if None in truths:
+                values = values.union(self.true.union(false).complement())
         return Condition(*before_casts(self.attribute, canonical(values, self.attribute.type)))
 
 
@@ -91,12 +94,32 @@ def test_of(expr: Expr, fold: Fold) -> AttributeTest:
         case Call(function="like", arguments=(text, Literal(value=str(pattern)))):
             test = _likeness(text, pattern)
         case Call(function="startswith", arguments=(text, Literal(value=str(prefix)))):
-            test = _false_elsewhere(text, _starting_with(prefix))
+            test = AttributeTest(text, _starting_with(prefix))
         case Call(function="is_null", arguments=(value,)) if is_ordered(value.type):
             test = AttributeTest(value, ONLY_NULL, NOT_NULL)
         case Call(function="is_not_null", arguments=(value,)) if is_ordered(value.type):
             test = AttributeTest(value, NOT_NULL, ONLY_NULL)
     return test or truth_test(expr)
+
+
+def comparison_of_column(expr: Expr) -> Condition | None:
+    """The values that satisfy a comparison of a column with a constant, the most frequent
+    predicate; None if it is another one, or none do.
+    """
+    if not isinstance(expr, Call) or expr.function not in _COMPARED or len(expr.arguments) != 2:
+        return None
+    column, constant = expr.arguments
+    if not isinstance(column, ColumnRef) or not isinstance(constant, Literal) or constant.is_null:
+        return None
+    if constant.type != column.type or not is_ordered(column.type):
+        return None
+    values = _COMPARED[expr.function](constant_value(constant, _no_fold))
+    accepts = canonical(values, column.type)
+    return Condition(column, accepts) if accepts != NOTHING else None
+
+
+def _no_fold(expr: Expr) -> Any:
+    raise AssertionError("it is a Literal")
 
 
 def truth_test(expr: Expr) -> AttributeTest:
@@ -131,7 +154,7 @@ def _comparison(function: str, left: Expr, right: Expr, fold: Fold) -> Attribute
         return None
     if values == [None]:
         return AttributeTest(left, NOTHING, NOTHING)
-    return _false_elsewhere(left, _COMPARED[function](values[0]))
+    return AttributeTest(left, _COMPARED[function](values[0]))
 
 
 def _membership(needle: Expr, choices: list[Expr], fold: Fold) -> AttributeTest | None:
@@ -140,7 +163,7 @@ def _membership(needle: Expr, choices: list[Expr], fold: Fold) -> AttributeTest 
         return None
     if None in values:  # the NULL element may be equal to a value that is not found
         return AttributeTest(needle, one_of(values), NOTHING)
-    return _false_elsewhere(needle, one_of(values))
+    return AttributeTest(needle, one_of(values))
 
 
 def _likeness(text: Expr, pattern: str) -> AttributeTest | None:
@@ -148,7 +171,7 @@ def _likeness(text: Expr, pattern: str) -> AttributeTest | None:
     prefix = pattern.rstrip("%")
     if any(c in prefix for c in "%_\\"):
         return None
-    return _false_elsewhere(text, equal(prefix) if prefix == pattern else _starting_with(prefix))
+    return AttributeTest(text, equal(prefix) if prefix == pattern else _starting_with(prefix))
 
 
 def _starting_with(prefix: str) -> ValueSet:
@@ -163,11 +186,6 @@ def _starting_with(prefix: str) -> ValueSet:
     if following == _SURROGATES.start:  # surrogates are not characters
         following = _SURROGATES.stop
     return ValueSet((Interval(prefix, True, stem[:-1] + chr(following), False),))
-
-
-def _false_elsewhere(attribute: Expr, true: ValueSet) -> AttributeTest:
-    """A test that is NULL for NULL, and false where it is not true."""
-    return AttributeTest(attribute, true, true.complement().intersection(NOT_NULL))
 
 
 def _constants(attribute: Expr, others: list[Expr], fold: Fold) -> list[Any] | None:

@@ -153,21 +153,20 @@ def _with_common_terms(plan: Union) -> Flat | None:
     a LEFT JOIN do; None if parts differ in their filters, or if a column may fail for rows.
     """
     parts = [_part(p) for p in plan.parts]
-    terms: list[frozenset[Expr]] = []
+    terms: list[dict[Expr, None]] = []
     for part in parts:
         if part is None or len(part.leaves) > 1 or any(map(can_fail, part.outputs)):
             return None
         found = [_in_outputs(t, part.outputs) for t in part.terms]
         if None in found:
             return None
-        terms.append(frozenset(without_names(t) for t in found if t is not None))
-    if len(set(terms)) > 1 or not terms[0]:
+        terms.append(dict.fromkeys(without_names(t) for t in found if t is not None))
+    if not terms[0] or any(t.keys() != terms[0].keys() for t in terms):
         return None
     names = tuple(f.name for f in plan.schema)
     made = Union(tuple(Project(p.leaves[0], tuple(p.outputs), names) for p in parts if p))
     columns: list[Expr] = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
-    shown = (_over(t, columns) for t in terms[0])
-    return Flat([made], sorted(shown, key=str), [], columns)
+    return Flat([made], [_over(t, columns) for t in terms[0]], [], columns)
 
 
 def _part(plan: Plan) -> Flat | None:

@@ -17,6 +17,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import pyarrow.types as pt
+
 from eddyline.algebra.expressions import ColumnRef, Expr, Literal, conjunction, rewrite, walk
 from eddyline.algebra.plan import StreamScan
 from eddyline.algebra.windows import Range, Rows, Unbounded
@@ -49,7 +51,7 @@ def alike(part: Part) -> Part:
 
 def _without_values(expr: Expr) -> Expr:
     def change(e: Expr) -> Expr | None:
-        known = isinstance(e, Literal) and not isinstance(e.value, bool)
+        known = isinstance(e, Literal) and not pt.is_boolean(e.type)
         return Literal(e.type, None) if known else None
 
     return rewrite(expr, change)

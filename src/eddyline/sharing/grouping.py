@@ -229,7 +229,7 @@ def _is_open(value: Expr) -> bool:
     if not (pt.is_integer(type_) or pt.is_floating(type_) or pt.is_decimal(type_)):
         return False
     if isinstance(value, Literal):
-        return value.value is not None
+        return not value.is_null
     return not columns_of(value) and has_parameters(value) and not can_fail(value)
 
 

@@ -30,6 +30,7 @@ from eddyline.sharing.conditions import (
     AttributeTest,
     Condition,
     Fold,
+    comparison_of_column,
     constant_value,
     is_constant,
     test_of,
@@ -85,6 +86,9 @@ def clauses_of(predicate: Expr, fold: Fold) -> tuple[Clause, ...]:
         clause without conditions: no row passes.
     """
     assert pt.is_boolean(predicate.type), f"not a condition: {predicate}"
+    alone = comparison_of_column(predicate)
+    if alone is not None:
+        return ((alone,),)
     normal = _normal(predicate, _TRUE, fold)
     return tuple(tuple(Condition(a, s) for a, s in clause.items()) for clause in normal)
 

@@ -15,7 +15,7 @@ Source: Madden et al. 2002, section 2.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Final
 
@@ -79,6 +79,13 @@ class Signature:
     filters: tuple[tuple[Expr, ...], ...] = ()
 
     @cached_property
+    def _hash(self) -> int:
+        return hash((self.sources, self.edges, self.theta, self.filters))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
     def starts(self) -> tuple[int, ...]:
         """The first column of each source among the columns of all, and their number."""
         starts = [0]
@@ -126,6 +133,13 @@ class Part:
     above: Plan | None = None
     emit: Emit = INSERTS
     constants: tuple[Expr, ...] = ()
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(getattr(self, f.name) for f in fields(self)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 def decompose(plan: Plan) -> tuple[Signature, Part] | None:

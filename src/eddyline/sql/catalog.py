@@ -30,20 +30,26 @@ class Names(dict[str, V]):
     """A mapping by name that keeps names as they were declared first, and ignores case in look-ups.
 
     A name that is spelled as declared is looked up like any key of a dict.
+
+    Attributes:
+        version: grows when a name is set or removed.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._declared: dict[str, str] = {}  # by name in lower case
+        self.version = 0
 
     def __missing__(self, name: str) -> V:
         return super().__getitem__(self._declared[name.lower()])
 
     def __setitem__(self, name: str, value: V) -> None:
         super().__setitem__(self._declared.setdefault(name.lower(), name), value)
+        self.version += 1
 
     def __delitem__(self, name: str) -> None:
         super().__delitem__(self._declared.pop(name.lower()))
+        self.version += 1
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name.lower() in self._declared
@@ -88,6 +94,13 @@ class Catalog:
     views: Names[Select] = field(default_factory=Names)
     queries: Names[Select] = field(default_factory=Names)
     functions: Names[OwnFunction] = field(default_factory=Names)
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """Another one when something else than queries was created or dropped."""
+        return tuple(
+            names.version for names in (self.streams, self.tables, self.views, self.functions)
+        )
 
     @property
     def code(self) -> tuple[CodeFunction, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, Protocol
 
 import pyarrow as pa
 from sqlglot import exp
@@ -36,6 +36,14 @@ class ForEach:
     at: int
 
 
+class SyntaxTree(Protocol):
+    """A syntax tree that is made when it is needed."""
+
+    @property
+    def ast(self) -> exp.Query:
+        """The tree."""
+
+
 @dataclass(frozen=True)
 class Select:
     """A SELECT or a set operation: its syntax tree, and the script that contains it.
@@ -44,10 +52,15 @@ class Select:
     in the script.
     """
 
-    ast: exp.Query
+    syntax: exp.Query | SyntaxTree
     source: SourceText
     for_each: ForEach | None = None
     span: tuple[int, int] = field(default=(0, 0), compare=False)
+
+    @property
+    def ast(self) -> exp.Query:
+        """The syntax tree."""
+        return self.syntax if isinstance(self.syntax, exp.Query) else self.syntax.ast
 
     @property
     def text(self) -> str:

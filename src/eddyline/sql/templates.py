@@ -1,11 +1,14 @@
 """Templates: statements that differ in constants only are parsed once.
 
-Thousands of standing queries often share one text up to constants, and parsing is the longest part
-of adding one. So the syntax trees of recent statements are stored with the offsets of their
-constants; a statement with other constants gets a copy with its own constants and offsets.
+Thousands of standing queries often share one text up to constants. So the syntax trees of recent
+statements are stored with the offsets of their constants; a statement with other constants is an
+instance of one of them: its tree, a copy with its own constants and offsets, is made if it is
+needed.
 
 A value is variable where it is a constant of an expression, for instance behind an operator.
-Elsewhere, as in ``RANGE 5 MINUTES``, it is part of the fixed text.
+Elsewhere, as in ``RANGE 5 MINUTES``, it is part of the fixed text. Of the variable ones, those that
+stand in WHERE and HAVING among comparisons are *open*: the binder gets at them as values only, so
+the engine can find out whether the plan depends on them (``engine/prepared.py``).
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import Any, Final
 
@@ -21,11 +25,17 @@ from sqlglot import exp
 
 from eddyline.sql.naming import why_no_name
 from eddyline.sql.source import SourceText
-from eddyline.sql.statements import CreateQuery, OptionOffsets, SelectStatement, Statement
+from eddyline.sql.statements import (
+    CreateQuery,
+    OptionOffsets,
+    Select,
+    SelectStatement,
+    Statement,
+)
 
 #: Longest text that uses templates; number of stored templates.
 LONGEST: Final = 10_000
-_KEPT: Final = 16
+_KEPT: Final = 64
 #: CREATE QUERY with a name that cannot be a keyword: it is quoted or has a digit.
 _HEAD: Final = re.compile(r"CREATE QUERY (`\w+`|[A-Za-z_]\w*[0-9]) AS ")
 _CONSTANT: Final = re.compile(r"('[^']*'|(?<![\w.`])[0-9]+(?:\.[0-9]+)?(?![\w.`]))")
@@ -42,18 +52,29 @@ _BEHIND: Final = re.compile(
     re.IGNORECASE,
 )
 
+#: What may be between an open constant and its WHERE or HAVING.
+_OPEN_WITHIN: Final = frozenset(
+    (
+        *(exp.And, exp.Or, exp.Not, exp.Paren, exp.Between, exp.In, exp.Neg),
+        *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Add, exp.Sub, exp.Mul),
+    )
+)
+
 Parsed = CreateQuery | SelectStatement
 
 
 class Text:
     """The text of a statement, split at its constants and at the name of the query that it creates.
 
+    Args:
+        at: its offset in a script.
+
     Attributes:
-        values: the constants and the name; starts, ends: their offsets.
+        values: the constants and the name; starts, ends: their offsets in the text.
         shape: the text between the values, and the kinds of the values.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, at: int = 0) -> None:
         head = _HEAD.match(text)
         start = head.end() if head else 0
         parts = _CONSTANT.split(text[start:])
@@ -66,6 +87,7 @@ class Text:
             ]
         borders = list(accumulate(map(len, parts)))
         self.text = text
+        self.at = at
         self.values = parts[1::2]
         self.starts, self.ends = borders[:-1:2], borders[1::2]
         self.shape = (*parts[::2], *map(_kind, self.values))
@@ -77,57 +99,88 @@ class Text:
         return not _NOT_PLAIN.search(_PLAIN_NAME.sub("name", body))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Template:
-    """A parsed statement from which others are copied."""
+    """A parsed statement of which others are instances.
 
+    Attributes:
+        key: equal for texts that differ in variable values only.
+        open: the indexes of the values that are open.
+    """
+
+    key: object
     text: Text
     statement: Parsed
+    open: tuple[int, ...]
 
-    def filled(self, other: Text) -> Parsed:
-        """The statement of another text, which differs in variable values only."""
-        select = self.statement.select
-        grown = [new - old for new, old in zip(other.ends, self.text.ends, strict=True)]
-        values = dict(zip(self.text.starts, other.values, strict=True))
-        copy = _Copy(values, self.text.ends, [0, *grown])
-        ast = copy.of(select.ast)
-        assert isinstance(ast, exp.Query), "as the one that it copies"
-        made = replace(
-            self.statement,
-            sql=other.text.strip(),
-            select=replace(
-                select,
-                ast=ast,
-                source=SourceText(other.text),
-                span=(copy.moved(select.span[0]), copy.moved(select.span[1])),
-            ),
+    def filled(self, other: Text, source: SourceText) -> Parsed:
+        """The statement of another text in a script, which differs in variable values only."""
+        known, sql = self.statement, other.text.strip()
+        instance = Instance(self, tuple(other.values), other.text, other.at)
+        moves = _Moves(self.text, other)
+        start, end = known.select.span
+        select = Select(instance, source, span=(moves.moved(start), moves.moved(end)))
+        place = source.position(other.at + len(other.text) - len(other.text.lstrip()))
+        if isinstance(known, SelectStatement):
+            return SelectStatement(sql, *place, select, known.emit, known.sheds)
+        name = other.values[0].strip("`") if other.creates else known.name
+        offsets = {
+            o: OptionOffsets(*map(moves.moved, offset)) for o, offset in known.offsets.items()
+        }
+        return CreateQuery(
+            *(sql, *place, name, select, known.emit, known.options, known.sheds, offsets),
+            in_parts=known.in_parts,
         )
-        if isinstance(made, CreateQuery):
-            offsets = {
-                o: OptionOffsets(*map(copy.moved, place)) for o, place in made.offsets.items()
-            }
-            made = replace(made, offsets=offsets)
-        if isinstance(made, CreateQuery) and other.creates:
-            return replace(made, name=other.values[0].strip("`"))
-        return made
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """The SELECT of a statement as that of a template with other values.
+
+    Attributes:
+        values: as of :class:`Text`. sql, at: the text of the statement, and its offset.
+    """
+
+    template: Template
+    values: tuple[str, ...]
+    sql: str
+    at: int
+
+    @cached_property
+    def ast(self) -> exp.Query:
+        """Its syntax tree."""
+        return self.marked({})
+
+    def marked(self, marks: Mapping[int, Mapping[str, Any]]) -> exp.Query:
+        """A syntax tree with more meta data of constants, by the index of their values."""
+        text, new = self.template.text, Text(self.sql, self.at)
+        starts = {text.at + start: i for i, start in enumerate(text.starts)}
+        copy = _Copy(starts, self.values, _Moves(text, new), marks)
+        ast = copy.of(self.template.statement.select.ast)
+        assert isinstance(ast, exp.Query), "as the one that it copies"
+        return ast
 
 
 class Templates:
-    """The templates of the most recently parsed statements."""
+    """The templates of recent statements."""
 
     def __init__(self) -> None:
         self._fixed: dict[Any, tuple[int, ...]] = {}  # by shape, the values that cannot differ
         self._templates: dict[Any, Template] = {}
 
-    def find(self, text: Text) -> Statement | None:
-        """The statement of a text, from a template; None if there is none."""
+    def find(self, text: Text, source: SourceText) -> Statement | None:
+        """The statement of a text in a script, from a template; None if there is none."""
         fixed = self._fixed.get(text.shape)
         if fixed is None or not text.is_plain():
             return None
         if text.creates and why_no_name(text.values[0].strip("`")) is not None:
             return None
         template = self._templates.get(_key(text, fixed))
-        return None if template is None else template.filled(text)
+        if template is None:
+            return None
+        _keep(self._templates, template.key, template)
+        _keep(self._fixed, text.shape, fixed)
+        return template.filled(text, source)
 
     def learn(self, text: Text, statements: Sequence[Statement]) -> None:
         """Store the statement of a text as a template, if it can be one."""
@@ -138,30 +191,49 @@ class Templates:
             return
         if statement.select.for_each is not None:
             return
-        fixed = tuple(_fixed(text, statement))
+        constants = _constants(text, statement)
+        named = {0} if text.creates else set()
+        fixed = tuple(i for i in range(len(text.values)) if i not in constants and i not in named)
         # equal for all texts of a shape: the text around the constants decides
-        self._templates[_key(text, fixed)] = Template(text, statement)
-        self._fixed[text.shape] = fixed
-        for kept in (self._templates, self._fixed):
-            if len(kept) > _KEPT:
-                kept.pop(next(iter(kept)), None)  # the oldest
+        key = _key(text, fixed)
+        free = tuple(i for i, node in constants.items() if _is_open(node))
+        _keep(self._templates, key, Template(key, text, statement, free))
+        _keep(self._fixed, text.shape, fixed)
+
+
+class _Moves:
+    """Where the words of a statement are in the text of another instance of its template."""
+
+    def __init__(self, old: Text, new: Text) -> None:
+        self._ends = [old.at + end for end in old.ends]
+        by = new.at - old.at
+        self._shifts = [by, *(by + n - o for n, o in zip(new.ends, old.ends, strict=True))]
+
+    def moved(self, offset: int) -> int:
+        """The offset in the new text of an offset in the old one."""
+        return offset + self._shifts[bisect_right(self._ends, offset)]
 
 
 class _Copy:
     """Copies syntax trees with other constants and offsets.
 
     Args:
-        values: the new constants by old offset, as written.
-        ends: old offsets behind the values. shifts: offset differences before the first value,
-            between the first and the second, and so on.
+        starts: by offset, the index of the value there. values: the new ones, as written.
+        moves: of the words.
+        marks: more meta data of constants, by the index of their values.
     """
 
     def __init__(
-        self, values: Mapping[int, str], ends: Sequence[int], shifts: Sequence[int]
+        self,
+        starts: Mapping[int, int],
+        values: Sequence[str],
+        moves: _Moves,
+        marks: Mapping[int, Mapping[str, Any]],
     ) -> None:
+        self._starts = starts
         self._values = values
-        self._ends = ends
-        self._shifts = shifts
+        self._moves = moves
+        self._marks = marks
 
     def of(self, node: exp.Expr) -> exp.Expr:
         """The copy of a node with its subtree."""
@@ -183,17 +255,23 @@ class _Copy:
         start: int | None = node.meta.get("start")
         if start is None:
             return type(node)(**args)
-        if isinstance(node, exp.Literal) and start in self._values:
-            args["this"] = self._values[start].strip("'")
+        index = self._starts.get(start) if isinstance(node, exp.Literal) else None
+        if index is not None:
+            args["this"] = self._values[index].strip("'")
         made = type(node)(**args)
-        made.meta["start"] = self.moved(start)
-        made.meta["end"] = self.moved(node.meta["end"] + 1) - 1
+        made.meta["start"] = self._moves.moved(start)
+        made.meta["end"] = self._moves.moved(node.meta["end"] + 1) - 1
+        if index is not None and index in self._marks:
+            made.meta.update(self._marks[index])
         return made
 
-    def moved(self, offset: int) -> int:
-        """The offset in the copy of an offset in the original."""
-        shift: int = self._shifts[bisect_right(self._ends, offset)]
-        return offset + shift
+
+def _keep(kept: dict[Any, Any], key: object, value: object) -> None:
+    """Set a value that is forgotten after all others that are kept now."""
+    kept.pop(key, None)
+    kept[key] = value
+    if len(kept) > _KEPT:
+        kept.pop(next(iter(kept)), None)
 
 
 def _kind(value: str) -> str:
@@ -204,17 +282,26 @@ def _key(text: Text, fixed: tuple[int, ...]) -> object:
     return (text.shape, *(text.values[i] for i in fixed))
 
 
-def _fixed(text: Text, statement: Parsed) -> list[int]:
-    """The indexes of the values that belong to the fixed text."""
-    constants = {n.meta.get("start"): n.this for n in statement.select.ast.find_all(exp.Literal)}
-    slots = zip(text.values, text.starts, text.ends, strict=True)
-    return [
-        i
-        for i, (value, start, end) in enumerate(slots)
-        if not (
-            constants.get(start) == value.strip("'")
+def _constants(text: Text, statement: Parsed) -> dict[int, exp.Literal]:
+    """By index, the values that are constants of an expression."""
+    nodes = {n.meta.get("start"): n for n in statement.select.ast.find_all(exp.Literal)}
+    found = {}
+    for i, (value, start, end) in enumerate(zip(text.values, text.starts, text.ends, strict=True)):
+        node = nodes.get(text.at + start)
+        if (
+            node is not None
+            and node.this == value.strip("'")
             and _BEFORE.search(text.text[:start])
             and _BEHIND.match(text.text, end)
-        )
-        and not (text.creates and i == 0)
-    ]
+        ):
+            found[i] = node
+    return found
+
+
+def _is_open(node: exp.Literal) -> bool:
+    """Whether a constant is compared in WHERE or HAVING."""
+    at = node.parent
+    while type(at) in _OPEN_WITHIN:
+        assert at is not None, "None is of another type"
+        at = at.parent
+    return isinstance(at, (exp.Where, exp.Having))

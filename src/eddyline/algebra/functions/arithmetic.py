@@ -16,6 +16,7 @@ from eddyline.algebra.functions.coercion import (
     unify,
 )
 from eddyline.algebra.functions.registry import define, takes
+from eddyline.algebra.slots import Slot
 from eddyline.errors import SqlError
 from eddyline.types import TIMESTAMP
 
@@ -118,9 +119,15 @@ def _negative(args: tuple[Expr, ...]) -> Expr | None:
     (arg,) = args
     if pt.is_null(arg.type):
         return cast(arg, _DOUBLE)
-    if isinstance(arg, Literal) and arg.value is not None:
-        return literal(-arg.value, arg.type)
+    if isinstance(arg, Slot):
+        return arg.derived(_opposite)
+    if isinstance(arg, Literal) and not arg.is_null:
+        return _opposite(arg)
     return Call(arg.type, "negative", args)
+
+
+def _opposite(constant: Literal) -> Literal:
+    return literal(-constant.value, constant.type)
 
 
 def _numbers(*args: Expr) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Final
 
 import pyarrow as pa
@@ -11,6 +11,7 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions.conversion import can_fail, convert, failed
+from eddyline.algebra.slots import Slot
 from eddyline.errors import SqlError
 from eddyline.types import TIMESTAMP, sql_type
 
@@ -18,6 +19,8 @@ INTEGERS: Final = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 #: Decimal digits that hold every value of an integer type.
 _DIGITS: Final = dict(zip(INTEGERS, (3, 5, 10, 20), strict=True))
 MAX_PRECISION: Final = 38
+_DOUBLE: Final = pa.float64()
+_BIGINT: Final = pa.int64()
 
 _CASTS: Final[dict[str, str]] = {
     "null": "bool integer float decimal string binary date timestamp duration nested",
@@ -68,6 +71,8 @@ def literal(value: Any, type_: pa.DataType) -> Literal:
     >>> literal(1, pa.float64()).value
     1.0
     """
+    if type(value) is float and type_ == _DOUBLE:
+        return Literal(type_, value)
     return Literal(type_, pa.scalar(value, type_).as_py())
 
 
@@ -131,6 +136,10 @@ def try_cast(expr: Expr, type_: pa.DataType) -> Expr:
 
 def converted_constant(constant: Literal, type_: pa.DataType) -> Expr | None:
     """The constant as another type; None if its value cannot be converted."""
+    if isinstance(constant, Slot):
+        return constant.derived(partial(converted_constant, type_=type_))
+    if pt.is_integer(constant.type) and type_ in (_BIGINT, _DOUBLE) and not constant.is_null:
+        return Literal(type_, constant.value if pt.is_integer(type_) else float(constant.value))
     values = pa.array([constant.value], constant.type)
     result = convert(values, type_)
     if failed(values, result) is not None:
@@ -196,7 +205,7 @@ def _common_decimal(a: pa.DataType, b: pa.DataType) -> pa.DataType:
 
 
 def _is_text_literal(expr: Expr) -> bool:
-    return isinstance(expr, Literal) and pt.is_string(expr.type) and expr.value is not None
+    return isinstance(expr, Literal) and pt.is_string(expr.type) and not expr.is_null
 
 
 def _parsed(expr: Expr, type_: pa.DataType) -> Expr:

@@ -1,4 +1,6 @@
-"""``eddyline bench mix``: a hundred queries of a class beside one, and a mix of a thousand."""
+"""``eddyline bench mix``: a hundred queries of a class beside one, a mix of a thousand, thousands
+of a class beside one, and what it takes to add queries.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,13 @@ from rich.console import Console
 from rich.table import Table
 
 import eddyline
-from eddyline.bench.feeding import process_all
 from eddyline.bench.figures.console import progress_bar
 from eddyline.bench.measure import Figure, apart, machine
-from eddyline.bench.mix.queries import CLASSES, DDL, MIX, queries, rows
+from eddyline.bench.mix import large
+from eddyline.bench.mix.calls import CALL_ROWS, measured_calls
+from eddyline.bench.mix.queries import CLASSES, DDL, MIX, queries
 from eddyline.errors import EddylineError
 
-#: Rows of readings in a call, and calls before the windows are full.
-_CALL_ROWS: Final = 6_000
-_WARM_CALLS: Final = 22
 _MANY: Final = 100
 #: Most times that a hundred queries may cost what one does.
 LIMIT: Final = 5.0
@@ -39,11 +39,16 @@ def run_mix(*, kind: str | None = None, quick: bool = False, json: bool = False)
     Raises:
         EddylineError: there is no such class.
     """
-    if kind is not None and kind not in CLASSES:
-        raise EddylineError(f"there is no class '{kind}'; the classes are {', '.join(CLASSES)}")
     calls = 3 if quick else 15
+    large_cases = large.cases(quick=quick, calls=calls)
+    names = [*CLASSES, *large_cases]
+    if kind is not None and kind not in names:
+        raise EddylineError(f"there is no class '{kind}'; the classes are {', '.join(names)}")
     cases: dict[str, Callable[[], Figure]] = {}
-    for name in CLASSES if kind is None else (kind,):
+    for name in names if kind is None else (kind,):
+        if name in large_cases:
+            cases |= large_cases[name]
+            continue
         for count in (1, _MANY):
             cases[f"{name}, {count}"] = partial(measured, name, count, calls)
     if kind is None:
@@ -80,24 +85,16 @@ def _fed(name: str, selects: Sequence[tuple[str, str]], calls: int) -> Figure:
     for query, sql in selects:
         engine.query(sql, name=query)
     added = time.perf_counter() - began
-    seconds, results = [], 0
-    for call in range(_WARM_CALLS + calls):
-        given = rows(call * _CALL_ROWS, _CALL_ROWS)
-        began = time.perf_counter()
-        changes = process_all(engine, {"readings": given.readings, "beats": given.beats})
-        found = sum(table.num_rows for table in changes.batches())
-        if call >= _WARM_CALLS:
-            seconds.append(time.perf_counter() - began)
-            results += found
     note = f"{len(selects):,} queries, {added / len(selects) * 1e3:.2g} ms to add one"
-    return Figure(name, _CALL_ROWS, round(results / calls), tuple(seconds), note=note)
+    return measured_calls(engine, name, calls, note)
 
 
 def ratios(figures: Mapping[str, Figure]) -> Iterator[tuple[str, Figure, Figure, float]]:
     """By class, the figures of one query and of many, and their quotient."""
-    for kind in CLASSES:
-        one, many = figures.get(f"{kind}, 1"), figures.get(f"{kind}, {_MANY}")
-        if one is not None and many is not None:
+    for name, one in figures.items():
+        kind = name.removesuffix(", 1")
+        many = figures.get(f"{kind}, {_MANY}") or figures.get(f"{kind}, many")
+        if kind != name and many is not None:
             times = statistics.median(many.seconds) / statistics.median(one.seconds)
             yield kind, one, many, times
 
@@ -109,26 +106,36 @@ def report(figures: Mapping[str, Figure]) -> dict[str, Any]:
         "figures": [figure.as_dict() for figure in figures.values()],
         "ratios": {kind: round(times, 2) for kind, _, _, times in ratios(figures)},
         "limit": LIMIT,
+        "limits_s": large.LIMITS_S,
     }
 
 
 def show(figures: Mapping[str, Figure], console: Console) -> None:
-    """A row per class, and the mix."""
-    table = Table("class", title=f"Calls of {_CALL_ROWS:,} rows; medians, in ms")
-    for heading in ("1 query", f"{_MANY} queries", "times", "results/row", ""):
+    """A row per class, the mix, and what it takes to add queries."""
+    table = Table("class", title=f"Calls of {CALL_ROWS:,} rows; medians, in ms")
+    for heading in ("1 query", "many", "times", "results/row", ""):
         table.add_column(heading, justify="right")
     for kind, one, many, times in ratios(figures):
+        over = "" if times <= LIMIT or kind not in CLASSES else f"> {LIMIT:g}"
         table.add_row(
-            kind,
+            kind if kind in CLASSES else f"{kind} ({many.note})",
             *(f"{statistics.median(f.seconds) * 1e3:.2f}" for f in (one, many)),
             f"{times:.1f}",
             f"{many.results / many.rows:.3f}",
-            "" if times <= LIMIT else f"> {LIMIT:g}",
+            over,
         )
-    console.print(table)
+    if table.row_count:
+        console.print(table)
     mix = figures.get(_MIXED)
     if mix is not None:
         per_row = mix.results / mix.rows
         console.print(
             f"mix: {mix.note}; {mix.rows_per_s:,.0f} rows/s, {per_row:.2f} results per row"
         )
+    for name, figure in figures.items():
+        if name.startswith("add "):
+            seconds = statistics.median(figure.seconds)
+            limit = large.LIMITS_S.get(name)
+            asked = "" if limit is None else f", limit {limit * 1e3:,.0f} ms"
+            rows = f" of {figure.rows:,} rows" if limit is None else ""
+            console.print(f"{name}{rows}: {seconds * 1e3:,.2f} ms{asked}")

@@ -229,7 +229,7 @@ class Execution:
         try:
             if placement.is_numbered:
                 return self._join_grouping(query, shared, placement)
-            bit = shared.admit(query.name, key, placement.part)
+            bit = shared.admit(query.name, key, placement.part, placement.kind)
         except EddylineError:
             self.graph.sweep()
             self._release(shared, shared.flow)
@@ -237,14 +237,14 @@ class Execution:
         replaces = query.replace_key is not None
         table = shared.table(key, query.change_schema, placement.part, replaces=replaces)
         table.subscribe(query.name, bit)
-        return FlowSubscription(shared, table, key, [bit])
+        return FlowSubscription(shared, table, key, (bit,))
 
     def _join_grouping(
         self, query: Query, shared: SharedFlow, placement: FlowPlacement
     ) -> GroupedSubscription:
         part, key = placement.part, placement.table
         operator = self._flow_planner.per_query(shared.flow, part)
-        bit = shared.admit(query.name, key, part)
+        bit = shared.admit(query.name, key, part, placement.kind)
         is_new = key not in shared.groupings
         replaces = query.replace_key is not None
         grouping = shared.grouping(key, query.change_schema, operator, replaces=replaces)

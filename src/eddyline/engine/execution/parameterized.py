@@ -32,6 +32,7 @@ from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem
 from eddyline.runtime.stores.table import DEATH, TableStem
+from eddyline.sharing.flow_work import alike
 from eddyline.sharing.grouping import Instances
 from eddyline.sharing.signature import Part
 from eddyline.types import FOREVER, Schema
@@ -234,7 +235,7 @@ class ParameterizedSubscription(FlowSubscription):
             filters = substitute(self._part.filters, values)
             residual = substitute(self._part.residual, values)
             part = replace(self._part, filters=filters, residual=residual)
-            bit = self.shared.admit(self._name, self._key, part)
+            bit = self.shared.admit(self._name, self._key, part, alike(part))
             self._results.own_rows.put(bit, row)
             self._bit_of[row] = bit
             self._admitted(bit, row, part, values)

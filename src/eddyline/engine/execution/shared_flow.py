@@ -18,7 +18,6 @@ from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.failures import EVERY_QUERY, Failure
 from eddyline.runtime.stores.columns import Array
-from eddyline.sharing.flow_work import alike
 from eddyline.sharing.signature import Part, Signature
 
 #: Minimum number of expected results before the estimate is corrected.
@@ -87,14 +86,19 @@ class SharedFlow:
         self._keys: dict[object, object] = {}  # of tables: one object per key, compared at once
         self._name_of: dict[int, str] = {}
         self._masks: dict[object, Array] | None = None  # None: not computed
+        self._present: Array = np.zeros(0)  # by bit, 1 where there is a query
         self._results: Array = np.zeros(0, np.int64)  # by bit, since the work was divided
         self._accounted = 0.0  # seconds of the flow
         self._checked = 0  # tests of rows in its filters
 
     # -- queries -----------------------------------------------------------------------------------
 
-    def admit(self, name: str, key: object, part: Part) -> int:
-        """Add a query whose results go to the table with this key; returns its bit."""
+    def admit(self, name: str, key: object, part: Part, alike: Part) -> int:
+        """Add a query whose results go to the table with this key; returns its bit.
+
+        Args:
+            alike: the part without its constants.
+        """
         if not any(t.has_changes for t in self.tables.values() if t.owner is None):
             self.flow.recycle()  # in a table with an owner the bits do not matter
         self._divide_work()
@@ -102,8 +106,12 @@ class SharedFlow:
         self.metrics.clear(bit)
         self._table_of[bit] = self._keys.setdefault(key, key)
         self._name_of[bit] = name
-        kind = Kind(alike(part))
-        self._kind_of[bit] = kind = self.kinds.setdefault(kind.part, kind)
+        if bit < self._present.size:
+            self._present[bit] = 1.0
+        kind = self.kinds.get(alike)
+        if kind is None:
+            kind = self.kinds[alike] = Kind(alike)
+        self._kind_of[bit] = kind
         kind.count += 1
         self._masks = None
         return bit
@@ -123,6 +131,8 @@ class SharedFlow:
     def _forget(self, bit: int) -> None:
         self._divide_work()
         del self._table_of[bit], self._name_of[bit]
+        if bit < self._present.size:
+            self._present[bit] = 0.0
         kind = self._kind_of.pop(bit)
         kind.count -= 1
         if not kind.count:
@@ -241,8 +251,10 @@ class SharedFlow:
         spent, self._accounted = self.flow.seconds - self._accounted, self.flow.seconds
         checks, self._checked = self.flow.visits - self._checked, self.flow.visits
         counts, self._results = self._results, np.zeros(0, np.int64)
-        equally = np.zeros(self.flow.width)
-        equally[list(self._table_of)] = 1 / len(self._table_of)
+        if self._present.size != self.flow.width:
+            self._present = np.zeros(self.flow.width)
+            self._present[list(self._table_of)] = 1.0
+        equally = self._present / len(self._table_of)
         by_result = equally
         if counts.any():
             by_result = np.zeros(self.flow.width)

@@ -119,7 +119,7 @@ class GroupedSubscription(FlowSubscription):
         number: int | None,
         constants: Sequence[Any],
     ) -> None:
-        super().__init__(shared, grouping, key, [bit])
+        super().__init__(shared, grouping, key, (bit,))
         self.operator: PerQuery = grouping.operator
         self.number = self.operator.admit(bit, number, constants)
         self._grouping = grouping

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eddyline.algebra.plan import Plan
 from eddyline.engine.ingest.meters import Meter
-from eddyline.optimizer.compared import columns_compared
+from eddyline.optimizer.compared import ComparedColumn
 from eddyline.optimizer.statistics import Statistics
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.sketch import count_values, different, new_registers
@@ -63,10 +62,10 @@ class Measuring:
         for name in names:
             self.meters[name] = self.meters[name].restarted()
 
-    def watch(self, plan: Plan) -> None:
-        """Count the values of the columns that the plan of a query compares."""
+    def watch(self, compared: Iterable[ComparedColumn]) -> None:
+        """Count the values of columns from now on."""
         positions: dict[str, dict[str, int]] = {}
-        for source, column in sorted(columns_compared(plan)):  # the same order in every process
+        for source, column in compared:
             if source not in positions:
                 positions[source] = {f.name: i for i, f in enumerate(self._schemas[source])}
             position = positions[source][column]

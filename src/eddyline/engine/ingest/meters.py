@@ -45,7 +45,8 @@ class Meter:
     def watch(self, columns: Iterable[int]) -> None:
         """Count the values of these columns from now on."""
         for column in columns:
-            self._values.setdefault(column, ValueCounter())
+            if column not in self._values:
+                self._values[column] = ValueCounter()
 
     def restarted(self) -> Meter:
         """A new meter of the same columns."""

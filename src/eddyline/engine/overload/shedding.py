@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final
 
-from eddyline.algebra.reads import streams_read
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.overload.drop_box import check_rates
 from eddyline.engine.query import Query
@@ -60,6 +58,8 @@ class Shedding:
         self._readers: dict[str, int] = {}  # number of queries by stream
         self._refusing: dict[str, dict[str, None]] = {}  # by stream: queries without the clause
         self._before: dict[str, dict[str, KeptRows]] = {}  # by query and stream, when it was added
+        self._latest: dict[str, KeptRows] = {}  # those of the last query
+        self._metrics_of = self._metrics  # one object for all queries
         self._expected: dict[str, tuple[dict[str, float], float | None]] = {}  # by query
 
     def request(self, keep: Mapping[str, float]) -> None:
@@ -81,14 +81,17 @@ class Shedding:
 
     def add(self, query: Query) -> None:
         """Register the streams that a new query reads."""
-        self._before[query.name] = {}
-        for stream in sorted(streams_read(query.plan)):
+        streams = sorted(query.streams)
+        before = {stream: self._count(stream) for stream in streams}
+        if before != self._latest:
+            self._latest = before
+        self._before[query.name] = self._latest  # one for all that are added at a time
+        for stream in streams:
             self._readers[stream] = self._readers.get(stream, 0) + 1
             if not query.sheds:
                 self._refusing.setdefault(stream, {})[query.name] = None
-            self._before[query.name][stream] = self._count(stream)
             self._set_box(stream)
-        query.shedding = partial(self._metrics, query)
+        query.shedding = self._metrics_of
 
     def drop(self, query: Query) -> None:
         """Undo ``add``."""

@@ -12,6 +12,7 @@ from eddyline.optimizer.joins.trees import left_deep
 from eddyline.optimizer.statistics import Statistics
 from eddyline.physical.flows import Sharing
 from eddyline.physical.strategy import Strategy
+from eddyline.sharing.flow_work import alike
 from eddyline.sharing.grouping import decompose_emitted, decompose_grouped
 from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_of, tree_of
 from eddyline.sharing.signature import Part, Signature, decompose
@@ -54,14 +55,16 @@ def candidates(
     if not strategy.explicit_above_negation(plan):
         found.append((True, decompose_grouped(plan, emit)))
     flow = [
-        replace(in_flow(name, *parts, sharing, replaces=replaces), is_grouped=is_grouped)
+        replace(
+            in_flow(name, *parts, sharing, replaces=replaces), is_grouped=is_grouped, why=SHARED
+        )
         for is_grouped, parts in found
         if parts is not None
     ]
     if not flow:
         return _only(replace(tree, why="it is no select-project-join query, grouped or not"))
     if sharing.executor == "eddy":
-        return Candidates(tuple(flow), replace(widest(flow), why=SHARED), (), tree)
+        return Candidates(tuple(flow), widest(flow), (), tree)
     first = flow[0]
     if not first.is_numbered and _order_is_a_guess(first, joins, strategy.statistics):
         unshared = replace(first, why=why_unshared(first.signature))
@@ -78,7 +81,7 @@ def in_flow(
     """The placement of a query in the flow of its signature."""
     flow = signature, None if sharing.sharing else name
     table: Hashable = part.outputs, part.above, part.emit, part.names, replaces
-    return FlowPlacement(flow, table, signature, part)
+    return FlowPlacement(flow, table, signature, part, alike(part))
 
 
 def widest(placements: Sequence[FlowPlacement]) -> FlowPlacement:

@@ -19,7 +19,7 @@ class FlowPlacement:
     Attributes:
         flow: key of the flow. table: key of the result table in it.
         signature, part: the query's plan, as what all queries of the flow have in common and what
-            the query adds to it.
+            the query adds to it. kind: the part without its constants.
         is_grouped: whether the flow is of the rows below the lowest grouping of the query.
         number: of the query in operators above the flow that several queries share; None: the next
             free one.
@@ -30,6 +30,7 @@ class FlowPlacement:
     table: Hashable
     signature: Signature
     part: Part
+    kind: Part
     is_grouped: bool = False
     number: int | None = None
     why: str = field(default="", compare=False)

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from eddyline.algebra.catalog import Emit
 from eddyline.algebra.plan import Plan, Updates
 from eddyline.engine.execution.execution import Execution
 from eddyline.engine.execution.shared_flow import SharedFlow
@@ -63,17 +64,18 @@ class Placements:
 
     def start(self, query: Query) -> None:
         """Run a query in the best of its placements."""
-        found = self._candidates(query)
-        reads_groups = self._reads_groups(query.plan, found)
-        shared = (p for p in found.shared if not (p.is_grouped and reads_groups))
+        found, filled = self._candidates(query), query.plans.filled
+        reads_groups = self._reads_groups(query, found)
+        possible = (p for p in found.shared if not (p.is_grouped and reads_groups))
+        shared = map(query.plans.keyed, possible)
         placement = next(filter(self._is_taken, shared), None)
         if placement is not None:
-            self._share(query, placement)
+            self._share(query, filled(placement))
             return
-        unshared = found.unshared
+        unshared = filled(found.unshared)
         if reads_groups and isinstance(unshared, TreePlacement):
             unshared = replace(unshared, why=SAME_GROUPS)
-        self._move(query, unshared, open_to=found.open_to)
+        self._move(query, unshared, open_to=filled(found.open_to))
 
     def start_parameterized(
         self,
@@ -127,7 +129,7 @@ class Placements:
 
     def restore(self, query: Query, saved: Mapping[str, Any]) -> None:
         """Run a query in the placement of which ``saved`` is the record."""
-        found = self._candidates(query)
+        found = query.plans.filled(self._candidates(query))
         open_to = [p for p in found.shared if p.is_grouped in saved["open_to"]]
         placement = recorded(found, saved)
         if isinstance(placement, TreePlacement) and placement.joins is not None:
@@ -140,16 +142,28 @@ class Placements:
 
     # ----------------------------------------------------------------------------------------------
 
-    def _candidates(self, query: Query) -> Candidates:
-        replaces = query.replace_key is not None
-        return candidates(
-            query.name, query.plan, query.emit, self._strategy, self._sharing, replaces=replaces
-        )
+    @property
+    def shares(self) -> bool:
+        """Whether queries share flows."""
+        return self._sharing.sharing
 
-    def _reads_groups(self, plan: Plan, found: Candidates) -> bool:
+    def candidates_of(self, name: str, plan: Plan, emit: Emit, *, replaces: bool) -> Candidates:
+        """The placements that a query with this plan can have; ``replaces``: see ``candidates``."""
+        return candidates(name, plan, emit, self._strategy, self._sharing, replaces=replaces)
+
+    def _candidates(self, query: Query) -> Candidates:
+        """Perhaps with slots, which ``query.plans.filled`` fills."""
+        if query.plans.candidates is not None:
+            return query.plans.candidates
+        replaces = query.replace_key is not None
+        return self.candidates_of(query.name, query.plan, query.emit, replaces=replaces)
+
+    def _reads_groups(self, query: Query, found: Candidates) -> bool:
         """Whether a tree groups the same rows, so that the query can read the same groups."""
-        grouping = lowest_grouping(plan) if any(p.is_grouped for p in found.shared) else None
-        return grouping is not None and self._execution.groups(grouping)
+        if not any(p.is_grouped for p in found.shared):
+            return False
+        grouping = lowest_grouping(found.tree.plan)
+        return grouping is not None and self._execution.groups(query.plans.filled(grouping))
 
     def _is_taken(self, placement: FlowPlacement) -> bool:
         """Whether another query has this placement, or takes it as soon as this one does."""
@@ -161,7 +175,7 @@ class Placements:
     def _share(self, query: Query, placement: FlowPlacement) -> None:
         """Run a query in a placement that another query has or takes."""
         self._add_unshared(placement.key)
-        self._move(query, replace(placement, why=SHARED))
+        self._move(query, placement)
 
     def _add_unshared(self, key: Hashable) -> None:
         """Move the query that is open to a placement there: another query takes it now."""

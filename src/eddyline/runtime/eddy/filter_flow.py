@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.flow import Flow
-from eddyline.runtime.eddy.members import Member
+from eddyline.runtime.eddy.members import Held, Member
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.failures import Failure, collecting, report
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.predicates.filter_bank import FilterBank
+from eddyline.runtime.predicates.filter_bank import Clause, FilterBank
 from eddyline.runtime.recipients import Recipients, recipients_of
 from eddyline.runtime.screens import Screen
 from eddyline.runtime.stores.columns import Array
@@ -38,10 +39,17 @@ class FilterFlow(Flow):
     ) -> None:
         super().__init__(sources, windows, new_policy)
         self._banks = [FilterBank(new_policy(), boxed=True)]
+        self._new_policy = new_policy
+        self._newest: tuple[int, Sequence[Clause]] | None = None  # the last query, if it is there
         self._alike: dict[object, set[int]] = {}  # bits of queries of which one is listed
         self._alike_of: dict[int, object] = {}  # by bit, which of these it is in
 
-    def list_once(self, owner: object, bit: int) -> Member:
+    def admit(self, member: Member) -> int:
+        bit = super().admit(member)
+        self._newest = bit, member.filters[0]
+        return bit
+
+    def list_once(self, owner: object, bit: int) -> Held:
         """List a query only if it is the first one of this owner for which these rows qualify."""
         member = self._members[bit]
         key = owner, member.accepts
@@ -56,6 +64,8 @@ class FilterFlow(Flow):
         return bool(self._stem_windows)
 
     def dismiss(self, bit: int) -> None:
+        if self._newest is not None and self._newest[0] == bit:
+            self._newest = None
         key = self._alike_of.pop(bit, None)
         if key is not None:
             self._alike[key].remove(bit)
@@ -102,6 +112,8 @@ class FilterFlow(Flow):
             members = set(self._members.bits)
             self._listed = np.arange(self.width)
             for bits in self._alike.values():
+                if len(bits) == 1:
+                    continue
                 alike = sorted(bits & members)
                 if alike:
                     self._listed[alike] = alike[0]
@@ -110,8 +122,27 @@ class FilterFlow(Flow):
             self._screen = None if self.has_windows else self._banks[0].screen(self._mask)
 
     def _results(self, clock: int, bits: Sequence[int]) -> Batch:
+        if self._newest is not None and list(bits) == [self._newest[0]]:
+            return self._answer_of(*self._newest, clock)
         self._refresh()
         return self._filtered(self.inputs[0].live(clock), self._members.lineage(bits))
+
+    def _answer_of(self, bit: int, clauses: Sequence[Clause], clock: int) -> Batch:
+        """The results of the query that was added last, whatever the number of the others."""
+        batch = self.inputs[0].live(clock)
+        bank, one = FilterBank(self._new_policy()), np.ones(1, np.uint64)
+        bank.add(0, clauses)
+        instants = [(batch.ts, self._members.lengths[0][bit : bit + 1])]
+        with collecting() as failures:
+            alone = recipients_of(
+                batch.exp, bank.blocks(batch, one), 1, instants if self._stem_windows else []
+            )
+        for failure in failures:
+            if failure.bits is not None:
+                report(replace(failure, bits=np.where(failure.bits == 0, bit, failure.bits)))
+        starts = np.zeros(self.width + 1, np.int64)
+        starts[bit + 1 :] = alone.rows.size
+        return batch.sent_to(Recipients(alone.rows, starts, alone.exp))
 
     def _filtered(self, batch: Batch, mask: Array) -> Batch:
         """Rows with the queries in ``mask`` whose predicates they satisfy."""

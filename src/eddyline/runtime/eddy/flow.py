@@ -117,8 +117,7 @@ class Flow(Operator):
 
     def predicates_of(self, bit: int) -> int:
         """Number of attributes that a query has predicates on."""
-        member = self._members[bit]
-        return sum(map(len, member.filters)) + len(member.residual)
+        return self._members[bit].attributes
 
     @property
     def filters(self) -> list[GroupedFilter]:

@@ -110,7 +110,7 @@ class JoinFlow(Flow):
     # -- queries -----------------------------------------------------------------------------------
 
     def admit(self, member: Member) -> int:
-        if member.is_selective:
+        if member.attributes:
             self._give_lineage()
         bit = super().admit(member)
         for rows in self._rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,9 +34,17 @@ class Member:
     accepts: object = None
 
     @property
-    def is_selective(self) -> bool:
-        """Whether it has predicates."""
-        return bool(self.residual) or any(self.filters)
+    def attributes(self) -> int:
+        """Number of clauses of its predicates."""
+        return sum(map(len, self.filters)) + len(self.residual)
+
+
+class Held(NamedTuple):
+    """What is kept of a query: as of :class:`Member`."""
+
+    windows: tuple[int, ...]
+    accepts: object
+    attributes: int
 
 
 class Members:
@@ -56,7 +65,7 @@ class Members:
         self.words = 1
         self.lengths = [np.zeros(64, np.int64) for _ in range(sources)]
         self.held_for: Counter[tuple[int, ...]] = Counter()
-        self._members: dict[int, Member] = {}
+        self._members: dict[int, Held] = {}
         self._retired: set[int] = set()
         self._free: list[int] = []
         self._dismissed: list[int] = []
@@ -64,7 +73,7 @@ class Members:
     def __len__(self) -> int:
         return len(self._members) - len(self._retired)
 
-    def __getitem__(self, bit: int) -> Member:
+    def __getitem__(self, bit: int) -> Held:
         return self._members[bit]
 
     @property
@@ -85,7 +94,7 @@ class Members:
     @property
     def are_selective(self) -> bool:
         """Whether some query does not get all results."""
-        return bool(self._retired) or any(m.is_selective for m in self._members.values())
+        return bool(self._retired) or any(m.attributes for m in self._members.values())
 
     def add(self, member: Member) -> int:
         """Add a query; returns its bit. There may be more words than before."""
@@ -93,7 +102,7 @@ class Members:
         if bit >= self.width:
             self.words *= 2
             self.lengths = [np.resize(w, self.width) for w in self.lengths]
-        self._members[bit] = member
+        self._members[bit] = Held(member.windows, member.accepts, member.attributes)
         for lengths, length in zip(self.lengths, member.windows, strict=True):
             lengths[bit] = length
         return bit
@@ -120,7 +129,6 @@ class Members:
 
     def lineage(self, bits: Iterable[int]) -> Array:
         """uint64[words]: the lineage of a row that these queries require."""
-        mask = np.zeros(self.words, np.uint64)
-        for bit in bits:
-            mask[bit >> 6] |= np.uint64(1 << (bit & 63))
-        return mask
+        required = np.zeros(self.width, np.bool_)
+        required[list(bits)] = True
+        return np.packbits(required, bitorder="little").view(np.uint64)

@@ -85,7 +85,12 @@ class PerQuery(Operator):
             number = self._free.pop() if self._free else self._end
         self._end = max(self._end, number + 1)
         self._numbers[bit] = number
-        self._by_bit = self._by_number = None
+        if self._by_bit is not None and bit < self._by_bit.size:
+            self._by_bit[bit] = number
+        if self._by_number is not None and number < self._by_number.size:
+            self._by_number[number] = bit
+        else:
+            self._by_number = None
         self._constants.put(number, constants)
         if self._groups is not None:
             self._groups.admit(bit, number)
@@ -204,7 +209,7 @@ class PerQuery(Operator):
     def _bits(self) -> Array:
         """int64[numbers], the bit of each query in the flow; -1: dropped."""
         if self._by_number is None:
-            self._by_number = np.full(self._end, -1, np.int64)
+            self._by_number = np.full(2 * self._end, -1, np.int64)  # with room for more
             self._by_number[list(self._numbers.values())] = list(self._numbers)
         return self._by_number
 

@@ -135,7 +135,9 @@ class SharedGroups(Operator):
             self._list_of[member.accepts], self._accepted_by[mine] = mine, member.accepts
         self._lists.add_window(number, self._list_of[member.accepts], member.windows[0])
         self._numbers[bit] = number
-        self._by_bit = None
+        if self._by_bit is not None and bit < self._by_bit[0].size:
+            list_of, listed = self._by_bit
+            list_of[bit], listed[bit] = self._lists.list_of(number), True
 
     def dismiss(self, bit: int) -> None:
         """Remove a query with its groups."""

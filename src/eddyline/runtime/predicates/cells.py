@@ -9,7 +9,7 @@ byte.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -67,6 +67,40 @@ class Steps(NamedTuple):
     null: bool
     nan: bool
     thresholds: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepColumns:
+    """The steps of several predicates.
+
+    Attributes:
+        bits: int64[n], of the queries. counts: int64[n], numbers of thresholds.
+        flags: bool[3, n]: ``starts``, ``null`` and ``nan``.
+        thresholds: of all, one after the other.
+    """
+
+    bits: Array
+    counts: Array
+    flags: Array
+    thresholds: list[Any]
+
+    @classmethod
+    def of(cls, steps: Mapping[int, Steps]) -> StepColumns:
+        """The steps by the bits of queries."""
+        every = steps.values()
+        counts = np.array([len(s.thresholds) for s in every], np.int64)
+        flags = np.array([(s.starts, s.null, s.nan) for s in every], np.bool_).T
+        thresholds = [t for s in every for t in s.thresholds]
+        return cls(np.fromiter(steps, np.int64, len(steps)), counts, flags, thresholds)
+
+    def and_those(self, others: StepColumns) -> StepColumns:
+        """These steps and those of other queries."""
+        return StepColumns(
+            np.concatenate((self.bits, others.bits)),
+            np.concatenate((self.counts, others.counts)),
+            np.concatenate((self.flags, others.flags), axis=1),
+            self.thresholds + others.thresholds,
+        )
 
 
 class Cells(Protocol):
@@ -130,7 +164,7 @@ def _wide_decimals(values: pa.Array) -> tuple[Array, Array]:
 def steps_of(accepts: ValueSet, type_: pa.DataType) -> Steps:
     """The thresholds of a set of values, whose bounds are values of an Arrow type."""
     bounds = [b for i in accepts.intervals for b in (i.low, i.high) if b is not None]
-    constants = _constants(pa.array(bounds, type_)) if bounds else iter(())
+    constants = _constants(bounds, type_)
     starts = False
     thresholds: list[Any] = []
 
@@ -154,9 +188,12 @@ def steps_of(accepts: ValueSet, type_: pa.DataType) -> Steps:
     return Steps(starts, accepts.null, accepts.nan, tuple(thresholds))
 
 
-def _constants(values: pa.Array) -> Iterator[Any]:
-    """The keys of an array one by one."""
-    keys = keys_of(values)
+def _constants(values: Sequence[Any], type_: pa.DataType) -> Iterator[Any]:
+    """The keys of values of a type, one by one."""
+    if not values or pa.types.is_float64(type_) or pa.types.is_int64(type_):
+        yield from values
+        return
+    keys = keys_of(pa.array(values, type_))
     if keys.data is None:
         yield from keys.values.tolist()
         return

@@ -56,7 +56,9 @@ class FilterBank:
         self._boxes = BoxSets() if boxed else None
         self._filters: dict[Hashable, GroupedFilter] = {}
         self._disjunctions: Disjunctions | None = None  # None: there have been none
-        self._used_by: dict[int, list[Hashable]] = {}  # the filters with a predicate of a query
+        self._used_by: dict[
+            int, tuple[Hashable, ...]
+        ] = {}  # the filters with a predicate of a query
         self._impossible: set[int] = set()
         self._disjunctive: set[int] = set()
         self.has_predicates = False
@@ -78,8 +80,9 @@ class FilterBank:
         assert bit not in self._used_by, f"bit {bit} belongs to another query"
         conjuncts: dict[Hashable, _Condition] = {}
         disjunctions: list[Clause] = []
-        for clause in map(_simplified, clauses):
-            if clause is None:
+        for given in clauses:
+            clause = _simplified(given) if len(given) > 1 else given
+            if clause is None or (len(clause) == 1 and clause[0][1] == EVERYTHING):
                 continue
             if len(clause) > 1:
                 disjunctions.append(clause)
@@ -92,13 +95,16 @@ class FilterBank:
         if bit in self._impossible:
             conjuncts, disjunctions = {}, []
         for key, (attribute, accepts) in conjuncts.items():
-            self._filters.setdefault(key, GroupedFilter(attribute)).put(bit, accepts)
+            grouped = self._filters.get(key)
+            if grouped is None:
+                grouped = self._filters[key] = GroupedFilter(attribute)
+            grouped.put(bit, accepts)
         if disjunctions:
             if self._disjunctions is None:
                 self._disjunctions = Disjunctions()
             self._disjunctions.add(bit, disjunctions)
             self._disjunctive.add(bit)
-        self._used_by[bit] = list(conjuncts)
+        self._used_by[bit] = tuple(conjuncts)
         if self._boxes is not None and conjuncts and not disjunctions:
             used = [self._filters[key] for key in self._used_by[bit]]
             self._boxes.offer(bit, used)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -37,7 +36,14 @@ from eddyline.kernels.grouped_filter import (
 from eddyline.kernels.lineage import expand
 from eddyline.runtime.failures import Failure, failed_rows
 from eddyline.runtime.predicates.attributes import Attribute, AttributeValues
-from eddyline.runtime.predicates.cells import Cells, Steps, keys_of, make_cells, steps_of
+from eddyline.runtime.predicates.cells import (
+    Cells,
+    StepColumns,
+    Steps,
+    keys_of,
+    make_cells,
+    steps_of,
+)
 from eddyline.runtime.screens import Bound, Condition
 from eddyline.runtime.stores.columns import Array
 
@@ -113,6 +119,8 @@ class GroupedFilter:
         self.returned = 0
         self.share = 0.0
         self._steps: dict[int, Steps] = {}
+        self._columns: StepColumns | None = None  # of the steps but ``_new``; None: not made
+        self._new: dict[int, Steps] = {}
         self._index: _Index | None = None
 
     @property
@@ -134,7 +142,9 @@ class GroupedFilter:
 
     def put(self, bit: int, accepts: ValueSet) -> None:
         """Apply a predicate for the query with this bit, in place of the one that it had."""
-        self._steps[bit] = steps_of(accepts, self.attribute.type)
+        if bit in self._steps:
+            self.remove(bit)
+        self._steps[bit] = self._new[bit] = steps_of(accepts, self.attribute.type)
         self._index = None
 
     def remove(self, bit: int) -> None:
@@ -144,6 +154,8 @@ class GroupedFilter:
             KeyError: it had none.
         """
         del self._steps[bit]
+        if self._new.pop(bit, None) is None:
+            self._columns = None
         self._index = None
 
     def steps(self, bit: int) -> Steps:
@@ -153,7 +165,12 @@ class GroupedFilter:
     def prepare(self) -> None:
         """Make the index, if predicates have changed."""
         if self._index is None and self._steps:
-            self._index = _make_index(self._steps, self.attribute.type)
+            if self._columns is None:
+                self._columns = StepColumns.of(self._steps)
+            elif self._new:
+                self._columns = self._columns.and_those(StepColumns.of(self._new))
+            self._new = {}
+            self._index = _make_index(self._columns, self.attribute.type)
 
     def covers(self, mask: Array) -> bool:
         """Whether all of some queries (uint64[W]) have a predicate here."""
@@ -266,25 +283,21 @@ def rows_per_block(words: int, filters: Iterable[GroupedFilter]) -> int:
     return max(size // (8 * max(words, 1)), _LEAST_BLOCK_ROWS)
 
 
-def _make_index(steps: dict[int, Steps], type_: pa.DataType) -> _Index:
-    count = len(steps)
-    every = steps.values()
-    bits = np.fromiter(steps, np.int64, count)
-    words, dense = _words(bits)
-    own = 64 * np.searchsorted(words, bits >> 6) + (bits & 63)  # bits of the index's bitmaps
-    changes = np.fromiter((len(s.thresholds) for s in every), np.int64, count)
-    cells, cell = make_cells(list(chain.from_iterable(s.thresholds for s in every)), type_)
-    toggles, reach = in_order(cell, np.repeat(own, changes), cells.count)
+def _make_index(steps: StepColumns, type_: pa.DataType) -> _Index:
+    words, dense = _words(steps.bits)
+    own = 64 * np.searchsorted(words, steps.bits >> 6) + (steps.bits & 63)  # bits of the bitmaps
+    cells, cell = make_cells(steps.thresholds, type_)
+    toggles, reach = in_order(cell, np.repeat(own, steps.counts), cells.count)
     predicates = bitmap(own, words.size)
 
-    def accepting(flag: str) -> Array:
-        """The queries that accept, and those without a predicate."""
-        chosen = np.fromiter((getattr(s, flag) for s in every), np.bool_, count)
+    def accepting(chosen: Array) -> Array:
+        """The queries that accept (bool by query), and those without a predicate."""
         mask: Array = bitmap(own[chosen], words.size) | ~predicates
         return mask
 
     shift = _spacing(toggles.size, words.size)
-    bitmaps = checkpoints(accepting("starts"), toggles, shift, accepting("null"), accepting("nan"))
+    first, null, nan = map(accepting, steps.flags)
+    bitmaps = checkpoints(first, toggles, shift, null, nan)
     special = np.array([len(bitmaps) - 2, len(bitmaps) - 1]) << shift
     reach = np.append(reach, special.astype(np.int32))
     accepted = any_accepted(bitmaps, toggles, predicates)[reach[: cells.count]]

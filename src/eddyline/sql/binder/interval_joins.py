@@ -160,9 +160,14 @@ def _difference(left: Expr, right: Expr) -> tuple[dict[int, int], int]:
     return {i: n for i, n in times.items() if n}, us
 
 
+def _is_length(expr: Expr) -> bool:
+    """Whether an expression is a constant interval."""
+    return isinstance(expr, Literal) and pa.types.is_duration(expr.type) and not expr.is_null
+
+
 def _summands(expr: Expr, sign: int) -> Iterator[tuple[int, ColumnRef | Literal]]:
     is_time = isinstance(expr, ColumnRef) and pa.types.is_timestamp(expr.type)
-    if is_time or (isinstance(expr, Literal) and isinstance(expr.value, timedelta)):
+    if is_time or _is_length(expr):
         assert isinstance(expr, ColumnRef | Literal)
         yield sign, expr
     elif isinstance(expr, Call) and expr.function in ("+", "-") and len(expr.arguments) == 2:
