@@ -27,7 +27,7 @@ from eddyline.optimizer.selectivity import equality_share, selectivity, values_o
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.work import Work
 from eddyline.sharing.grouping import lowest_grouping
-from eddyline.sharing.signature import Part, Signature
+from eddyline.sharing.signature import Part, Signature, spanning
 
 
 def alike(part: Part) -> Part:
@@ -137,8 +137,8 @@ class FlowWork(Work):
     def _matches(self, number: int, reached: set[int], sources: Sequence[Estimate]) -> float | None:
         """Rows of a source that match one joined row; None without a key."""
         keyed, share = False, 1.0
-        for edge in self.signature.edges:
-            if {edge.left, edge.right} - reached == {number}:
+        for edge in spanning(self.signature.edges, [*sorted(reached), number]):
+            if number in (edge.left, edge.right):
                 keyed = True
                 share *= equality_share(
                     values_of(edge.left_key, sources[edge.left].values),

@@ -35,6 +35,7 @@ from eddyline.physical.flows import FlowPlanner, Sharing
 from eddyline.physical.node_planner import StemOf
 from eddyline.physical.state_forms import planner
 from eddyline.physical.strategy import Strategy
+from eddyline.runtime.eddy.eddy import Eddy
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.failures import Failure, collecting
 from eddyline.runtime.graph import Chain, Graph, Ran, in_order
@@ -268,7 +269,7 @@ class Execution:
         if key not in self.flows:
             known = set(self.graph)
             try:
-                flow = self._flow_planner.flow(signature, key)
+                flow = self._flow_planner.flow(signature, key, placement.eddy)
             except EddylineError:
                 self.graph.sweep()
                 raise
@@ -331,6 +332,9 @@ class Execution:
         return {n: e for o, e in ran.broken.items() for n in self.graph.readers([o])}
 
     def _failed(self, operator: Operator, failure: Failure) -> Iterator[tuple[str, Failure]]:
+        if isinstance(operator, Eddy):
+            flows = (s for s in self.flows.values() if operator in s.flow.inputs)
+            return (item for shared in flows for item in shared.failed(failure))
         flow = operator.flow if isinstance(operator, PerQuery) else operator
         shared = next((s for s in self.flows.values() if s.flow is flow), None)
         if shared is not None:

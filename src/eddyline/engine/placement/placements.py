@@ -17,6 +17,7 @@ from eddyline.engine.placement.candidates import (
     in_flow,
     why_unshared,
 )
+from eddyline.engine.placement.eddies import Eddies
 from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
 from eddyline.engine.placement.records import record, recorded
 from eddyline.engine.placement.reoptimizer import Reoptimizer
@@ -51,6 +52,7 @@ class Placements:
         self.unshared: dict[Hashable, tuple[Query, FlowPlacement]] = {}
         self.reordered = 0
         self._keys: dict[str, list[Hashable]] = {}  # of each query in `unshared`
+        self._eddies = Eddies()
         self._queries = queries
         self._execution = execution
         self._reoptimizer = reoptimizer
@@ -64,6 +66,16 @@ class Placements:
     def start(self, query: Query) -> None:
         """Run a query in the best of its placements."""
         found = self._candidates(query)
+        if found.eddy is not None:
+            for name, moved in self._eddies.add(query.name, found.eddy).items():
+                other = query if name == query.name else self._queries[name]
+                self._close(other)
+                self._move(other, moved)
+        if query.placement is None:
+            self._start(query, found)
+
+    def _start(self, query: Query, found: Candidates) -> None:
+        """Run a query in the best of its placements without an eddy."""
         reads_groups = self._reads_groups(query.plan, found)
         shared = (p for p in found.shared if not (p.is_grouped and reads_groups))
         placement = next(filter(self._is_taken, shared), None)
@@ -102,6 +114,9 @@ class Placements:
         self._execution.move(query, None)
         if shared is not None:
             self._open_last(shared)
+        for name in self._eddies.remove(query.name):
+            left = self._queries[name]
+            self._start(left, self._candidates(left))
 
     def change(self, query: Query, placement: Placement) -> None:
         """Move a query as the re-optimizer proposes."""
@@ -130,6 +145,9 @@ class Placements:
         found = self._candidates(query)
         open_to = [p for p in found.shared if p.is_grouped in saved["open_to"]]
         placement = recorded(found, saved)
+        if found.eddy is not None:
+            eddy = placement.eddy if isinstance(placement, FlowPlacement) else None
+            self._eddies.restore(query.name, found.eddy, eddy)
         if isinstance(placement, TreePlacement) and placement.joins is not None:
             query.plan = placement.plan
         self._move(query, placement, open_to=open_to)
@@ -196,5 +214,7 @@ class Placements:
         (name,) = table.numbers
         query = self._queries[name]
         assert isinstance(query.placement, FlowPlacement), "it is in the flow"
+        if query.placement.eddy is not None:
+            return
         placement = replace(query.placement, why=why_unshared(shared.signature))
         self._move(query, placement, open_to=() if placement.is_numbered else (placement,))

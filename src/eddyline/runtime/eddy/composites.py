@@ -84,7 +84,7 @@ def in_order(found: Sequence[Composites], sources: int, none_required: Array) ->
         np.concatenate([p.ts for p in parts]),
         np.concatenate([p.seq for p in parts]),
         {s: np.concatenate([p.ids[s] for p in parts]) for s in range(sources)},
-        {s: np.concatenate([p.instants[s] for p in parts]) for s in range(sources)},
+        {s: np.concatenate([p.instants[s] for p in parts]) for s in parts[0].instants},
         np.concatenate([p.required for p in parts]),
         _groups(parts),
     )
