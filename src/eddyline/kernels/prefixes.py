@@ -13,15 +13,49 @@ from eddyline.kernels.options import kernel
 
 
 @kernel
-def required_of(required: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def required_of(
+    lanes: np.ndarray, required: np.ndarray, mask: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """The rows that some of these queries require.
 
     Args:
-        required: uint64[n, W], lineage. mask: uint64[W], the queries.
+        lanes: int64[c, n]. required: uint64[n, W], lineage. mask: uint64[W], the queries.
 
     Returns:
-        int64[k], rows; uint64[k, W], their lineage, without other queries.
+        int64[c, k]; uint64[k, W], the lineage, without other queries.
     """
+    kept, lineage = _narrowed(required, mask)
+    out = np.empty((lanes.shape[0], kept.size), np.int64)
+    for c in range(lanes.shape[0]):
+        for i in range(kept.size):
+            out[c, i] = lanes[c, kept[i]]
+    return out, lineage
+
+
+@kernel
+def probing(
+    lanes: np.ndarray, key: int, required: np.ndarray, mask: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The rows that probe for some of these queries.
+
+    Args:
+        lanes: int64[c, n]: ts, seq, and others. key: the number of that with the key.
+        required, mask: as of ``required_of``.
+
+    Returns:
+        int64[k], rows; uint64[k, W], their lineage; int64[k], key, ts and seq.
+    """
+    kept, lineage = _narrowed(required, mask)
+    keys, ts, seq = np.empty_like(kept), np.empty_like(kept), np.empty_like(kept)
+    for i in range(kept.size):
+        row = kept[i]
+        keys[i], ts[i], seq[i] = lanes[key, row], lanes[0, row], lanes[1, row]
+    return kept, lineage, keys, ts, seq
+
+
+@kernel
+def _narrowed(required: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows that have one of the bits of a mask, and these bits."""
     width = mask.size
     kept = np.empty(required.shape[0], np.int64)
     count = 0
@@ -52,44 +86,55 @@ def counts_of(required: np.ndarray, masks: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def met(
+def joined(
+    lanes: np.ndarray,
+    rows: np.ndarray,
     own: np.ndarray,
-    ts: np.ndarray,
     number: np.ndarray,
-    place: np.ndarray,
+    found: np.ndarray,
+    base: int,
     row_ts: np.ndarray,
     sets: np.ndarray,
     set_of: np.ndarray,
     windows: np.ndarray,
     members: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs that satisfy some query: as ``lineage.meet``.
+    """The pairs that satisfy some query: its bit is in both rows, and the row found in its window.
 
     Args:
-        own, ts: uint64[n, W] and int64[n], lineage and instants of the rows that probe.
-        number, place: int64[p], the rows that probe, and the places of those found.
+        lanes: int64[c, n], as of ``probing``. rows: int64[k], those that probe.
+        own: uint64[k, W], their lineage.
+        number, found: int64[p], which of them probe, and the positions of the rows found; ``base``
+            is that of place 0.
         row_ts, set_of: int64, by place: when the row came, and the number of its lineage.
-        sets: uint64[m, W], lineage by number. windows, members: as of ``meet``.
+        sets: uint64[m, W], lineage by number.
+        windows, members: as of ``lineage.meet``.
 
     Returns:
-        int64[q], the pairs; uint64[q, W], their lineage.
+        int64[c + 1, q], lanes with the positions of the rows found behind them; uint64[q, W], lineage.
     """
     width = own.shape[1]
     kept = np.empty(number.size, np.int64)
     rank = np.empty(number.size, np.int64)
     count = 0
     for p in range(number.size):
-        a, at = number[p], place[p]
-        b, r = set_of[at], np.searchsorted(windows, ts[a] - row_ts[at], "right")
+        a, at = number[p], found[p] - base
+        b, r = set_of[at], np.searchsorted(windows, lanes[0, rows[a]] - row_ts[at], "right")
         common = np.uint64(0)
         for w in range(width):
             common |= own[a, w] & sets[b, w] & members[r, w]
         kept[count] = p
         rank[count] = r
         count += common != 0
+    before = lanes.shape[0]
+    out = np.empty((before + 1, count), np.int64)
     lineage = np.empty((count, width), np.uint64)
     for i in range(count):
-        a, b, r = number[kept[i]], set_of[place[kept[i]]], rank[i]
+        a, at, r = number[kept[i]], found[kept[i]] - base, rank[i]
         for w in range(width):
-            lineage[i, w] = own[a, w] & sets[b, w] & members[r, w]
-    return kept[:count].copy(), lineage
+            lineage[i, w] = own[a, w] & sets[set_of[at], w] & members[r, w]
+        out[before, i] = found[kept[i]]
+    for c in range(before):
+        for i in range(count):
+            out[c, i] = lanes[c, rows[number[kept[i]]]]
+    return out, lineage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -172,9 +172,16 @@ class FlowPlanner:
         for scan in scans:
             assert isinstance(scan.window, FlowWindow), "made above, or for another flow"
             sources.append(eddy.source(scan, scan.window, self._sharing.new_policy))
+
+        def key_of(expr: Expr) -> Key:
+            return replace(_key(expr), name=eddy.name_of(expr))
+
         edges = [
             Equality(
-                sources[e.left].number, sources[e.right].number, _key(e.left_key), _key(e.right_key)
+                sources[e.left].number,
+                sources[e.right].number,
+                key_of(e.left_key),
+                key_of(e.right_key),
             )
             for e in signature.edges
         ]

@@ -16,12 +16,12 @@ Source: Madden et al. 2002, sections 2.2 and 2.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
 import numpy as np
 
-from eddyline.kernels.prefixes import met, required_of
+from eddyline.kernels.prefixes import probing, required_of
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.eddy_source import EddyJoin, EddySource, Joined
 from eddyline.runtime.eddy.edges import Equality
@@ -37,8 +37,9 @@ from eddyline.runtime.stores.columns import Array, validity_of
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.keys import is_exact, join_keys, same_values
 
-#: Rows of all sources after which ways are planned again.
+#: Rows of all sources after which ways are planned again; twice as many each time, up to the last.
 _PERIOD_ROWS: Final = 65_536
+_LONGEST_PERIOD: Final = 16 * _PERIOD_ROWS
 
 _NO_ROWS: Final = np.zeros(0, np.int64)
 _NOTHING: Final = Batch(_NO_ROWS, _NO_ROWS, _NO_ROWS, np.zeros(0, np.int8), (), (), ())
@@ -57,10 +58,12 @@ class Eddy(Operator):
         self._sources: dict[Scan, EddySource] = {}
         self._numbered: dict[int, EddySource] = {}
         self._made = 0  # sources so far
+        self._key_names: dict[Hashable, int] = {}
         self._joins: list[EddyJoin] = []
         self._changed = True  # queries have been added or dropped
         self._routes: dict[EddySource, Prefix] = {}
         self._planned = 0  # rows in, when ways were planned
+        self._period = _PERIOD_ROWS
         self._fan_outs: dict[object, tuple[float, float]] = {}
 
     # -- queries -----------------------------------------------------------------------------------
@@ -79,6 +82,10 @@ class Eddy(Operator):
             self._sources[scan] = self._numbered[source.number] = source
             self._made += 1
         return self._sources[scan]
+
+    def name_of(self, key: Hashable) -> int:
+        """The name of a join key: equal keys have the same one."""
+        return self._key_names.setdefault(key, len(self._key_names))
 
     def add(self, join: EddyJoin) -> None:
         """Let queries with these sources and join keys be added."""
@@ -127,9 +134,11 @@ class Eddy(Operator):
                 join.refresh()
             for source in self._sources.values():
                 source.refresh(self.bits.words)
-            self._changed = False
-        elif self.rows_in - self._planned < _PERIOD_ROWS:
+            self._changed, self._period = False, _PERIOD_ROWS
+        elif self.rows_in - self._planned < self._period:
             return
+        else:
+            self._period = min(2 * self._period, _LONGEST_PERIOD)
         self._planned = self.rows_in
         self._learn()
         routes = Routes(self)
@@ -177,41 +186,36 @@ class Eddy(Operator):
                 continue
             is_last = len(prefix.complete) == 1 and not prefix.branches
             for join in prefix.complete:
-                some = rows if is_last else rows.take(*required_of(rows.required, join.mask))
-                if len(some):
-                    join.found.append(some)
+                if not is_last:
+                    lanes, required = required_of(rows.lanes, rows.required, join.mask)
+                    join.found.append(Joined(lanes, required, rows.ids, {}))
+                else:
+                    join.found.append(rows)
             waiting += [(branch.to, self._probed(rows, branch)) for branch in prefix.branches]
 
     def _probed(self, rows: Joined, branch: Branch) -> Joined:
         """What is joined with rows in a step."""
         step, source = branch.step, self._numbered[branch.step.source]
         if step.probing not in rows.keys:
-            rows = self._keyed(rows, step)
-        if branch.takes_all:
-            own, chosen = rows.required, None
-            probes = Probes(rows.keys[step.probing], rows.ts, rows.seq)
-        else:
-            chosen, own = required_of(rows.required, branch.mask)
-            key, ts, seq = rows.keys[step.probing], rows.ts, rows.seq
-            probes = Probes(key.take(chosen), ts.take(chosen), seq.take(chosen))
-        number, found = source.rows.by_key(step.name).find(probes, inclusive=False)
-        branch.visited += probes.key.size
-        branch.found += number.size
-        kept, required = source.rows.met(own, probes.ts, number, found, source.windows)
-        number = number.take(kept)
-        out = rows.take(number if chosen is None else chosen.take(number), required)
-        out.ids[source.number] = source.rows.stem.ids(found.take(kept))
+            rows = self._with_keys(rows, step)
+        key = rows.keys[step.probing]
+        some, own, *probes = probing(rows.lanes, key, rows.required, branch.mask)
+        pairs = source.rows.by_key(step.name).find(Probes(*probes), inclusive=False)
+        branch.visited += some.size
+        branch.found += pairs[0].size
+        lanes, required = source.rows.joined(rows.lanes, (some, own), pairs, source.windows)
+        out = Joined(lanes, required, {**rows.ids, source.number: len(rows.lanes)}, rows.keys)
         return self._verified(out, step) if len(out) else out
 
-    def _keyed(self, rows: Joined, step: Step) -> Joined:
+    def _with_keys(self, rows: Joined, step: Step) -> Joined:
         """The rows that can match at all, with the keys that a step probes."""
         ends = step.ends[: step.count]
         columns = [theirs.evaluate(self._batch(other, rows)) for other, theirs, _ in ends]
         keys, usable = join_keys(columns, len(rows))
         if usable is not None and not usable.all():
-            some = np.flatnonzero(usable)
-            rows, keys = rows.take(some, rows.required[some]), keys[some]
-        rows.keys[step.probing] = keys
+            rows, keys = rows.take(np.flatnonzero(usable)), keys[usable]
+        rows.keys = {**rows.keys, step.probing: len(rows.lanes)}  # for other steps, too
+        rows.lanes = np.concatenate((rows.lanes, keys[None]))
         return rows
 
     def _verified(self, rows: Joined, step: Step) -> Joined:
@@ -229,12 +233,11 @@ class Eddy(Operator):
             same = same if known is None else same & known
         if same.all():
             return rows
-        kept = np.flatnonzero(same)
-        return rows.take(kept, rows.required[kept])
+        return rows.take(np.flatnonzero(same))
 
     def _batch(self, number: int, rows: Joined) -> Batch:
         """The rows of one source, for expressions over its columns."""
-        return self._numbered[number].rows.rows(rows.ids[number])
+        return self._numbered[number].rows.rows(rows.of(number))
 
     # -- statistics --------------------------------------------------------------------------------
 

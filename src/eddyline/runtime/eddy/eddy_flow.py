@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from eddyline.runtime.batch import Batch, Stored
-from eddyline.runtime.eddy.composites import Composites, in_order
+from eddyline.runtime.eddy.composites import order_of
 from eddyline.runtime.eddy.eddy import Eddy
 from eddyline.runtime.eddy.eddy_source import EddyJoin, EddySource, Joined
 from eddyline.runtime.eddy.edges import Equality
@@ -86,22 +86,28 @@ class EddyFlow(Flow):
 
     def _with_recipients(self) -> Batch:
         """What the eddy has found, with the queries that get it."""
-        found, self._join.found = map(self._composites, self._join.found), []
-        none_required = np.zeros((0, self._members.words), np.uint64)
-        whole = in_order(list(found), len(self._sources), none_required)
-        ids = tuple(whole.ids[n] for n in range(len(self._sources)))
-        exp = np.full(len(whole), FOREVER, np.int64)
-        layout = ids, self._stems, self._cells
-        batch = Batch(whole.ts, whole.seq, exp, whole.sign, *layout)
-        self._residual.narrow(batch, whole.required)
-        lengths = self._members.lengths
+        found, self._join.found = self._join.found, []
+        (ts, seq, *ids), required = self._in_order(found)
+        exp, sign = np.full(ts.size, FOREVER, np.int64), np.ones(ts.size, np.int8)
+        batch = Batch(ts, seq, exp, sign, tuple(ids), self._stems, self._cells)
+        if self._residual.has_predicates:
+            self._residual.narrow(batch, required)
+        lengths, width = self._members.lengths, self._members.width
         instants = [
             (stem.lane_at("ts", stem.positions(rows)), length)
             for stem, rows, length in zip(self._stems, ids, lengths, strict=True)
         ]
-        blocks = [(np.arange(len(batch)), whole.required)]
-        return batch.sent_to(recipients_of(exp, blocks, self._members.width, instants))
+        blocks = [(np.arange(ts.size), required)]
+        return batch.sent_to(recipients_of(exp, blocks, width, instants))
 
-    def _composites(self, rows: Joined) -> Composites:
-        ids = {n: rows.ids[source.number] for n, source in enumerate(self._sources)}
-        return Composites(rows.ts, rows.seq, ids, {}, rows.required)
+    def _in_order(self, found: Sequence[Joined]) -> tuple[Array, Array]:
+        """Results in the order of events: int64[2 + sources, n], ts, seq and ids; their lineage."""
+        parts = [rows for rows in found if len(rows)]
+        if not parts:
+            nothing = np.zeros((2 + len(self._sources), 0), np.int64)
+            return nothing, np.zeros((0, self._members.words), np.uint64)
+        places = [[0, 1, *(p.ids[n] for n in self._join.numbers)] for p in parts]
+        lanes = np.concatenate([p.lanes[at] for p, at in zip(parts, places, strict=True)], axis=1)
+        required = np.concatenate([rows.required for rows in parts])
+        order = order_of(lanes[1], list(lanes[2:]))
+        return lanes.take(order, axis=1), required[order]

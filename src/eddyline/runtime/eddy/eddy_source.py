@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,44 +53,34 @@ class EddyJoin:
         self.mask = self.members.lineage(self.members.readable)
 
 
+@dataclass(slots=True)
 class Joined:
     """Rows of a virtual source on their way through an eddy.
 
     Attributes:
-        ts, seq: of the youngest row, the instant of all probes.
+        lanes: int64[c, n]: ``ts`` and ``seq`` of the youngest row, the instant of all probes, and
+            others.
         required: uint64[n, W], which queries require them.
-        ids: by number of a source, the base rows.
-        keys: int64[n], the keys that have been computed, by ``Step.probing``.
+        ids: by number of a source, the lane with the ids of its rows.
+        keys: the lanes with keys that have been computed, by ``Step.probing``.
     """
 
-    __slots__ = ("ids", "keys", "required", "seq", "ts")
-
-    def __init__(
-        self,
-        ts: Array,
-        seq: Array,
-        required: Array,
-        ids: dict[int, Array],
-        keys: dict[Hashable, Array],
-    ) -> None:
-        self.ts = ts
-        self.seq = seq
-        self.required = required
-        self.ids = ids
-        self.keys = keys
+    lanes: Array
+    required: Array
+    ids: dict[int, int]
+    keys: dict[Hashable, int]
 
     def __len__(self) -> int:
-        return int(self.ts.size)
+        return len(self.required)
 
-    def take(self, rows: Array, required: Array) -> Joined:
-        """Some of them, with this lineage."""
-        return Joined(
-            self.ts.take(rows),
-            self.seq.take(rows),
-            required,
-            {number: ids.take(rows) for number, ids in self.ids.items()},
-            {name: key.take(rows) for name, key in self.keys.items()},
-        )
+    def take(self, rows: Array) -> Joined:
+        """Some of them."""
+        return replace(self, lanes=self.lanes.take(rows, axis=1), required=self.required[rows])
+
+    def of(self, number: int) -> Array:
+        """int64[n], the ids of the rows of a source."""
+        ids: Array = self.lanes[self.ids[number]]
+        return ids
 
 
 class EddySource:
@@ -168,7 +159,7 @@ class EddySource:
         self._report_keys(mine, required)
         self.rows.build(mine, required)
         self.rows.show(mine)
-        return Joined(mine.ts, mine.seq, required, {self.number: mine.ids[0]}, {})
+        return self._single(mine.ts, mine.seq, mine.ids[0], required)
 
     def _report_keys(self, batch: Batch, required: Array) -> None:
         """Report the rows whose join keys cannot be computed: they match nothing."""
@@ -182,7 +173,11 @@ class EddySource:
         """The rows built that queries in ``mask`` require."""
         positions, required = self.rows.required_by(mask)
         ts, seq = (self.rows.stem.lane_at(lane, positions) for lane in ("ts", "seq"))
-        return Joined(ts, seq, required, {self.number: self.rows.stem.ids(positions)}, {})
+        return self._single(ts, seq, self.rows.stem.ids(positions), required)
+
+    def _single(self, ts: Array, seq: Array, ids: Array, required: Array) -> Joined:
+        """Rows that are not joined with anything yet."""
+        return Joined(np.stack((ts, seq, ids)), required, {self.number: 2}, {})
 
     def build_again(self) -> None:
         """Compute the lineage of all rows held, and index those that some query requires."""

@@ -15,7 +15,7 @@ from functools import reduce
 import numpy as np
 
 from eddyline.kernels.lineage import any_wanted, meet
-from eddyline.kernels.prefixes import met
+from eddyline.kernels.prefixes import joined
 from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.key_index import KeySet
@@ -210,14 +210,23 @@ class LineageInput:
         stored = self.stem.lane_at(self._lane, found)
         return meet(own, number, self._sets.array, stored, age, windows.lengths, windows.members)
 
-    def met(
-        self, own: Array, ts: Array, number: Array, found: Array, windows: Windows
+    def joined(
+        self, lanes: Array, probes: tuple[Array, Array], pairs: tuple[Array, Array], within: Windows
     ) -> tuple[Array, Array]:
-        """As ``meet``, of probes at the instants ``ts`` (int64[n]), with windows by time."""
-        stem, sets = self.stem, self._sets.array
-        places = found - stem.base
-        lanes = stem.lane("ts"), sets, stem.lane(self._lane)
-        return met(own, ts, number, places, *lanes, windows.lengths, windows.members)
+        """Joined rows with the rows found that some query requires, which has them in its window.
+
+        Args:
+            lanes: int64[c, n]; the first is the instant. probes: int64[k], the rows that probe;
+                uint64[k, W], their lineage. pairs: int64[p] each, as ``probe`` returns them.
+
+        Returns:
+            int64[c + 1, q]: the lanes, and the ids of the rows found; uint64[q, W], lineage.
+        """
+        stem, windows = self.stem, (within.lengths, within.members)
+        stored = stem.base, stem.lane("ts"), self._sets.array, stem.lane(self._lane)
+        out, lineage = joined(lanes, *probes, *pairs, *stored, *windows)
+        out[-1] = stem.ids(out[-1])
+        return out, lineage
 
     def widen(self, words: int) -> None:
         """Make room for more queries."""
