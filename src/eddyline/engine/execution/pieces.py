@@ -57,7 +57,7 @@ class Piece:
 
     def _changes(self, rows: Array, exp: Array) -> pa.Table:
         changes = self.results
-        if rows.size != changes.num_rows or (np.diff(rows, prepend=-1) != 1).any():
+        if not np.array_equal(rows, np.arange(changes.num_rows)):
             changes = changes.take(pa.array(rows))
         return changes.set_column(EXP, changes.field(EXP), instants(exp))
 
