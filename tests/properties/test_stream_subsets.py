@@ -63,9 +63,8 @@ def query(random: Random, key: str, window: str) -> str:
         mine = key if random.random() < 0.8 else random.choice(KEYS)
         terms.append(mine.format(other, stream))
     constants = {"c": random.choice([0, 1, 2])}
-    for stream in streams:
-        if random.random() < 0.4:
-            terms.append(random.choice(FILTERS).format(stream, **constants))
+    filtered = [s for s in streams if random.random() < 0.4]
+    terms += [random.choice(FILTERS).format(stream, **constants) for stream in filtered]
     if random.random() < 0.2:
         terms.append(random.choice(RESIDUALS).format(*streams[:2], **constants))
     sources = [f"{s} {window if random.random() < 0.7 else random.choice(WINDOWS)} AS {s}"

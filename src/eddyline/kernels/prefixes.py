@@ -111,7 +111,8 @@ def joined(
         windows, members: as of ``lineage.meet``.
 
     Returns:
-        int64[c + 1, q], lanes with the positions of the rows found behind them; uint64[q, W], lineage.
+        int64[c + 1, q], lanes, the last one with the positions of the rows found; uint64[q, W],
+        lineage.
     """
     width = own.shape[1]
     kept = np.empty(number.size, np.int64)

@@ -71,8 +71,8 @@ class Signature:
 
     Attributes:
         sources: of a join, stream scans with stand-in windows. A single source may be any plan.
-        edges: the join graph, sorted, with all equalities that follow from others: ``a.k = c.k`` from
-            ``a.k = b.k`` and ``b.k = c.k``. Two sources may have no edge.
+        edges: the join graph, sorted, with all equalities that follow from others: ``a.k = c.k``
+            from ``a.k = b.k`` and ``b.k = c.k``. Two sources may have no edge.
         theta: then, the join conditions over the columns of both (conjuncts).
         filters: then, per source the predicates over its own columns, sorted.
     """

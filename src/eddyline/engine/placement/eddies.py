@@ -85,9 +85,7 @@ class Eddies:
         self._signature_of[name] = placement.signature
         self._queries.setdefault(placement.signature, {})[name] = placement
 
-    def _join(
-        self, signatures: Iterable[Signature], eddy: EddyNumber
-    ) -> dict[str, FlowPlacement]:
+    def _join(self, signatures: Iterable[Signature], eddy: EddyNumber) -> dict[str, FlowPlacement]:
         """Let the queries of some signatures share an eddy."""
         found = {}
         for signature in signatures:

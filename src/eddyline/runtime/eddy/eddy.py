@@ -1,9 +1,9 @@
 """One eddy for queries over any of its streams.
 
 Each stream has one bank of filters, one lineage per stored row, and one index per join key, for all
-queries that read it. Rows pass the virtual sources that ``prefixes.py`` plans for them; at each they
-are results of the queries that read just these streams, and go on for the others. A flow for the
-queries of each signature takes its results (``eddy_flow.py``)::
+queries that read it. Rows pass the virtual sources that ``prefixes.py`` plans for them; at each
+they are results of the queries that read just these streams, and go on for the others. A flow for
+the queries of each signature takes its results (``eddy_flow.py``)::
 
       A ──▶ bank ──▶ build ──▶ A ──▶ AB ──┬──▶ ABC       flows of AB, ABC, ABD
       B ──▶ ...                           └──▶ ABD
@@ -24,7 +24,6 @@ import numpy as np
 from eddyline.kernels.prefixes import probing, required_of
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.eddy_source import EddyJoin, EddySource, Joined
-from eddyline.runtime.eddy.edges import Equality
 from eddyline.runtime.eddy.members import Bits, Member
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.eddy.prefixes import Branch, Prefix, Routes, Step
@@ -278,4 +277,3 @@ class Eddy(Operator):
 
     def close(self) -> None:
         """Its sources have been closed with the last flow that takes results."""
-

@@ -43,8 +43,8 @@ class JoinGraph:
     """How the sources of a flow are joined.
 
     Attributes:
-        edges: equalities of keys, with all that follow. Two sources may have none: then ``theta`` selects the pairs of
-            their rows that are joined (None: all).
+        edges: equalities of keys, with all that follow. Two sources may have none: then ``theta``
+            selects the pairs of their rows that are joined (None: all).
     """
 
     edges: tuple[Equality, ...]

@@ -22,6 +22,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from eddyline.runtime.eddy.eddy_source import EddyJoin
 from eddyline.runtime.eddy.edges import Equality, Key, ends_of
 from eddyline.runtime.stores.columns import Array
 
@@ -30,27 +31,6 @@ _WORSE: Final = 2.0
 #: Costs of a row that probes, and of a pair that is found.
 _PROBE: Final = 1.0
 _PAIR: Final = 1.0
-
-
-class Joining(Protocol):
-    """Queries with the same sources and join keys.
-
-    Attributes:
-        numbers: of their sources. edges: the join graph, with all equalities that follow.
-        mask: uint64[W], the queries.
-    """
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """See above."""
-
-    @property
-    def edges(self) -> tuple[Equality, ...]:
-        """See above."""
-
-    @property
-    def mask(self) -> Array:
-        """See above."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +88,7 @@ class Prefix:
         complete: the queries for which nothing is left to join. branches: of the others.
     """
 
-    complete: list[Joining] = field(default_factory=list)
+    complete: list[EddyJoin] = field(default_factory=list)
     branches: list[Branch] = field(default_factory=list)
 
 
@@ -118,7 +98,7 @@ class Estimates(Protocol):
     def fan_out(self, step: Step) -> float:
         """Rows found by one that probes."""
 
-    def share(self, source: int, joining: Joining) -> float:
+    def share(self, source: int, join: EddyJoin) -> float:
         """Which part of the rows held of a source some of these queries require."""
 
 
@@ -133,9 +113,9 @@ class Rows:
 
     path: tuple[int, ...]
     count: float
-    wanted: Mapping[Joining, float]
+    wanted: Mapping[EddyJoin, float]
 
-    def of(self, group: Sequence[Joining]) -> float:
+    def of(self, group: Sequence[EddyJoin]) -> float:
         """How many of them some query of a group requires, if they are independent."""
         return self.count * _any(self.wanted[j] for j in group)
 
@@ -149,17 +129,17 @@ class Routes:
 
     def __init__(self, estimates: Estimates) -> None:
         self._estimates = estimates
-        self._steps: dict[tuple[Joining, tuple[int, ...]], list[Step]] = {}
+        self._steps: dict[tuple[EddyJoin, tuple[int, ...]], list[Step]] = {}
         self.cost = 0.0
 
-    def of(self, origin: int, joining: Sequence[Joining]) -> Prefix:
+    def of(self, origin: int, joining: Sequence[EddyJoin]) -> Prefix:
         """The way of the rows of a source, for queries that read it."""
         wanted = {j: self._estimates.share(origin, j) for j in joining}
         return self._prefix(Rows((origin,), 1.0, wanted))
 
     def _prefix(self, rows: Rows) -> Prefix:
         prefix = Prefix()
-        left = []
+        left: list[EddyJoin] = []
         for joining in rows.wanted:
             is_done = len(joining.numbers) == len(rows.path)
             (prefix.complete if is_done else left).append(joining)
@@ -173,9 +153,9 @@ class Routes:
             self.cost += self._cost(rows, step, group)
         return prefix
 
-    def _next(self, rows: Rows, left: Sequence[Joining]) -> tuple[Step, list[Joining]]:
+    def _next(self, rows: Rows, left: Sequence[EddyJoin]) -> tuple[Step, list[EddyJoin]]:
         """The next step with the least cost per query, and the queries that take it."""
-        takers: dict[Hashable, tuple[Step, list[Joining]]] = {}
+        takers: dict[Hashable, tuple[Step, list[EddyJoin]]] = {}
         for joining in left:
             steps = self._possible(joining, rows.path)
             growth = [self._growth(step, joining) for step in steps]
@@ -184,7 +164,7 @@ class Routes:
                 if grown <= most:
                     takers.setdefault(step.identity, (step, []))[1].append(joining)
 
-        def price(taken: tuple[Step, list[Joining]]) -> float:
+        def price(taken: tuple[Step, list[EddyJoin]]) -> float:
             step, group = taken
             return (self._cost(rows, step, group) + self._after(rows, step, group).count) / len(
                 group
@@ -192,20 +172,20 @@ class Routes:
 
         return min(takers.values(), key=price)
 
-    def _possible(self, joining: Joining, path: tuple[int, ...]) -> list[Step]:
+    def _possible(self, joining: EddyJoin, path: tuple[int, ...]) -> list[Step]:
         if (joining, path) not in self._steps:
             steps = (step_of(s, path, joining.edges) for s in joining.numbers if s not in path)
             self._steps[joining, path] = [s for s in steps if s is not None]
         return self._steps[joining, path]
 
-    def _growth(self, step: Step, joining: Joining) -> float:
+    def _growth(self, step: Step, joining: EddyJoin) -> float:
         return self._estimates.fan_out(step) * self._estimates.share(step.source, joining)
 
-    def _cost(self, rows: Rows, step: Step, group: Sequence[Joining]) -> float:
+    def _cost(self, rows: Rows, step: Step, group: Sequence[EddyJoin]) -> float:
         probing = rows.of(group)
         return probing * (_PROBE + _PAIR * self._estimates.fan_out(step))
 
-    def _after(self, rows: Rows, step: Step, group: Sequence[Joining]) -> Rows:
+    def _after(self, rows: Rows, step: Step, group: Sequence[EddyJoin]) -> Rows:
         """What a step finds that some query of the group requires."""
         probing = rows.of(group)
         pairs = probing * self._estimates.fan_out(step)

@@ -222,9 +222,10 @@ class LineageInput:
         Returns:
             int64[c + 1, q]: the lanes, and the ids of the rows found; uint64[q, W], lineage.
         """
-        stem, windows = self.stem, (within.lengths, within.members)
-        stored = stem.base, stem.lane("ts"), self._sets.array, stem.lane(self._lane)
-        out, lineage = joined(lanes, *probes, *pairs, *stored, *windows)
+        stem = self.stem
+        stored = stem.lane("ts"), self._sets.array, stem.lane(self._lane)
+        windows = within.lengths, within.members
+        out, lineage = joined(lanes, *probes, *pairs, stem.base, *stored, *windows)
         out[-1] = stem.ids(out[-1])
         return out, lineage
 
