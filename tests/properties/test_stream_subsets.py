@@ -122,12 +122,14 @@ def play(random: Random, queries: list[str], options: dict[str, Any]) -> None:
 def played(seed: int, options: dict[str, Any]) -> None:
     """Play a set of queries, which get an eddy sooner or later."""
     random = Random(seed)
-    made_from = random.choice([1.0, 1.3, 2.5])
-    event(f"made from {made_from}")
+    made_below = random.choice([0.8, 1.3, 9.0])
+    event(f"made below {made_below}")
     with (
-        patch.object(eddies, "_MADE_FROM", made_from),
-        patch.object(eddies, "_KEPT_FROM", random.choice([0.0, 1.3, 1.5])),
+        patch.object(eddies, "_MADE_BELOW", made_below),
+        patch.object(eddies, "_LEAST", random.choice([1, 3])),
+        patch.object(eddies, "_KEPT_BELOW", random.choice([1.0, 1.3, 9.0])),
         patch.object(eddy, "_PERIOD_ROWS", random.choice([0, 5, 65_536])),
+        patch.object(eddy, "_MOST_PER_ROW", random.choice([0.2, 16])),
     ):
         play(random, set_of(random, random.randint(4, 9)), options)
 

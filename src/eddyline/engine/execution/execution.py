@@ -31,7 +31,7 @@ from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePl
 from eddyline.engine.query import Query
 from eddyline.errors import EddylineError
 from eddyline.physical.clauses import constants_of
-from eddyline.physical.flows import FlowPlanner, Sharing
+from eddyline.physical.flows import EddyNumber, FlowPlanner, Sharing
 from eddyline.physical.node_planner import StemOf
 from eddyline.physical.state_forms import planner
 from eddyline.physical.strategy import Strategy
@@ -193,6 +193,12 @@ class Execution:
             self.flows = {k: f for k, f in self.flows.items() if f is not shared}
 
     # -- operators ---------------------------------------------------------------------------------
+
+    def eddy(self, number: EddyNumber) -> Eddy:
+        """The eddy that flows share."""
+        eddy = self.graph.find(number)
+        assert isinstance(eddy, Eddy), "it has queries"
+        return eddy
 
     def groups(self, grouping: Plan) -> bool:
         """Whether a tree has an operator of this GROUP BY or DISTINCT."""

@@ -1,16 +1,22 @@
 """Which queries share an eddy: those over subsets of the same streams, if that costs less.
 
-A query alone filters, stores and indexes the rows of each of its streams. In an eddy that is done
-once per stream, and prefixes of joins are made once (``runtime/eddy/prefixes.py``). But a tree
-keeps intermediate results, and costs less per row. So queries get an eddy when there are so many
-signatures that each stream would be read several times.
+Queries of a signature alone filter, store and index the rows of each of its streams, and join them
+themselves. In an eddy the first is done once per stream, and prefixes of joins are made once
+(``runtime/eddy/prefixes.py``). Costs are in rows that a tree of two streams reads, as measured:
 
-Source: Madden et al. 2002, section 2.3.
+    alone     a tree of two streams: 1 per row of a stream; a flow of two: 1.65; more streams: 3
+    shared    1.1 per row of a stream, and 1.1 per row of a stream and signature that reads it
+
+So queries over two streams each never share an eddy, if each is the only one of its signature.
+What a tree has as intermediate results an eddy joins again for each row; an eddy that joins many
+pairs in vain is undone.
+
+Source: Madden et al. 2002, section 2.3; docs/decisions/0088.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from eddyline.algebra.expressions import Expr
@@ -20,12 +26,19 @@ from eddyline.physical.flows import EddyNumber
 from eddyline.sharing.signature import Signature
 
 IN_EDDY: Final = "an eddy makes its joins with those of other sets of streams"
-NOT_ANY_MORE: Final = "few queries over other sets of its streams are left"
 
-#: How many times streams are read by the signatures of an eddy, at least when it is made, and as
-#: long as it is kept.
-_MADE_FROM: Final = 2.5
-_KEPT_FROM: Final = 1.5
+_TREE_OF_TWO: Final = 1.0
+_FLOW_OF_TWO: Final = 1.65
+_OF_MORE: Final = 3.0
+_SHARED: Final = 1.1
+#: Number of signatures from which on an eddy is made; share of the cost alone below which it is
+#: made, and below which it is kept.
+_LEAST: Final = 3
+_MADE_BELOW: Final = 0.8
+_KEPT_BELOW: Final = 1.0
+
+#: A source and a key over its columns.
+_Index = tuple[Plan, Expr]
 
 
 class Eddies:
@@ -34,10 +47,18 @@ class Eddies:
     def __init__(self) -> None:
         self._queries: dict[Signature, dict[str, FlowPlacement]] = {}
         self._signature_of: dict[str, Signature] = {}
+        self._indexes: dict[Signature, frozenset[_Index]] = {}
+        self._readers: dict[_Index, dict[Signature, None]] = {}
         self._eddy_of: dict[Signature, EddyNumber] = {}
+        self._given_up: set[Signature] = set()
         self._made = 0
 
-    def add(self, name: str, placement: FlowPlacement) -> dict[str, FlowPlacement]:
+    @property
+    def all(self) -> set[EddyNumber]:
+        """Those that run."""
+        return set(self._eddy_of.values())
+
+    def add(self, name: str, placement: FlowPlacement) -> Mapping[str, FlowPlacement]:
         """Add a query that can share an eddy.
 
         Returns:
@@ -48,11 +69,14 @@ class Eddies:
         self._put(name, placement)
         if signature in self._eddy_of:
             return {name: placement.in_eddy(self._eddy_of[signature], IN_EDDY)}
-        near = self._near(signature, self._eddy_of)
-        if near:
-            return self._join([signature], self._eddy_of[near[0]])
+        if signature in self._given_up:
+            return {}
+        near = (self._eddy_of.get(other) for other in self._near(signature))
+        eddy = next((e for e in near if e is not None), None)
+        if eddy is not None:
+            return self._join([signature], eddy)
         together = self._connected(signature)
-        if _readers(together) < _MADE_FROM:
+        if len(together) < _LEAST or not self._pays(together, _MADE_BELOW):
             return {}
         self._made += 1
         return self._join(together, EddyNumber(self._made))
@@ -70,22 +94,40 @@ class Eddies:
         if signature is None:
             return []
         del self._queries[signature][name]
-        if self._queries[signature]:
-            return []
-        del self._queries[signature]
-        eddy = self._eddy_of.pop(signature, None)
+        if not self._queries[signature]:
+            self._forget(signature)
+        eddy = self._eddy_of.get(signature)
+        if not self._queries.get(signature):
+            self._eddy_of.pop(signature, None)
         left = [s for s, e in self._eddy_of.items() if e == eddy]
-        if _readers(left) >= _KEPT_FROM:
-            return []
-        for other in left:
-            del self._eddy_of[other]
-        return [name for other in left for name in self._queries[other]]
+        return [] if self._pays(left, _KEPT_BELOW) else self._undo(left)
+
+    def give_up(self, eddy: EddyNumber) -> list[str]:
+        """Undo an eddy, and make none of its signatures again; returns its queries."""
+        left = [s for s, e in self._eddy_of.items() if e == eddy]
+        self._given_up.update(left)
+        return self._undo(left)
 
     def _put(self, name: str, placement: FlowPlacement) -> None:
-        self._signature_of[name] = placement.signature
-        self._queries.setdefault(placement.signature, {})[name] = placement
+        signature = placement.signature
+        self._signature_of[name] = signature
+        if signature not in self._queries:
+            self._queries[signature] = {}
+            self._indexes[signature] = _indexes(signature)
+            for index in self._indexes[signature]:
+                self._readers.setdefault(index, {})[signature] = None
+        self._queries[signature][name] = placement
 
-    def _join(self, signatures: Iterable[Signature], eddy: EddyNumber) -> dict[str, FlowPlacement]:
+    def _forget(self, signature: Signature) -> None:
+        """There are no queries of a signature any more."""
+        del self._queries[signature]
+        for index in self._indexes.pop(signature):
+            del self._readers[index][signature]
+        self._given_up.discard(signature)
+
+    def _join(
+        self, signatures: Iterable[Signature], eddy: EddyNumber
+    ) -> Mapping[str, FlowPlacement]:
         """Let the queries of some signatures share an eddy."""
         found = {}
         for signature in signatures:
@@ -94,33 +136,48 @@ class Eddies:
                 found[name] = placement.in_eddy(eddy, IN_EDDY)
         return found
 
+    def _undo(self, signatures: Iterable[Signature]) -> list[str]:
+        for signature in signatures:
+            del self._eddy_of[signature]
+        return [name for signature in signatures for name in self._queries[signature]]
+
+    def _near(self, signature: Signature) -> dict[Signature, None]:
+        """The signatures with an index in common."""
+        found: dict[Signature, None] = {}
+        for index in sorted(self._indexes[signature], key=str):
+            found.update(self._readers[index])
+        return found
+
     def _connected(self, signature: Signature) -> list[Signature]:
         """The signatures without an eddy that have an index in common, directly or not."""
-        others = [s for s in self._queries if s not in self._eddy_of]
         found, waiting = {signature: None}, [signature]
         while waiting:
-            fresh = [s for s in self._near(waiting.pop(), others) if s not in found]
+            fresh = [s for s in self._near(waiting.pop()) if s not in found]
+            fresh = [s for s in fresh if s not in self._given_up]
             found.update(dict.fromkeys(fresh))
             waiting += fresh
         return list(found)
 
-    def _near(self, signature: Signature, others: Iterable[Signature]) -> list[Signature]:
-        """Those with an index in common."""
-        indexes = _indexes(signature)
-        return [s for s in others if not indexes.isdisjoint(_indexes(s))]
+    def _pays(self, signatures: Iterable[Signature], below: float) -> bool:
+        """Whether an eddy costs less than this share of what they cost alone."""
+        some = list(signatures)
+        read = [source for s in some for source in s.sources]
+        shared = _SHARED * (len(read) + len(set(read)))
+        return shared < below * sum(map(self._alone, some)) or not some
+
+    def _alone(self, signature: Signature) -> float:
+        """The cost of the queries of a signature without an eddy."""
+        if len(signature.sources) > 2:
+            return _OF_MORE * len(signature.sources)
+        is_shared = len(self._queries[signature]) > 1
+        return (_FLOW_OF_TWO if is_shared else _TREE_OF_TWO) * len(signature.sources)
 
 
-def _readers(signatures: Iterable[Signature]) -> float:
-    """By how many of some signatures a stream is read, on average."""
-    read = [source for s in signatures for source in s.sources]
-    return len(read) / max(len(set(read)), 1)
-
-
-def _indexes(signature: Signature) -> set[tuple[Plan, Expr]]:
+def _indexes(signature: Signature) -> frozenset[_Index]:
     """The sources with their keys."""
     ends = ((e.left, e.left_key, e.right, e.right_key) for e in signature.edges)
-    return {
+    return frozenset(
         (signature.sources[source], key)
         for left, left_key, right, right_key in ends
         for source, key in ((left, left_key), (right, right_key))
-    }
+    )

@@ -114,9 +114,23 @@ class Placements:
         self._execution.move(query, None)
         if shared is not None:
             self._open_last(shared)
-        for name in self._eddies.remove(query.name):
-            left = self._queries[name]
-            self._start(left, self._candidates(left))
+        self._start_again(self._eddies.remove(query.name))
+
+    def adapt(self) -> None:
+        """After a chunk: undo eddies that join too much in vain, and carry out what the re-optimizer
+        proposes.
+        """
+        for number in self._eddies.all:
+            if self._execution.eddy(number).joins_in_vain:
+                self._start_again(self._eddies.give_up(number))
+        for query, placement in self._reoptimizer.proposals():
+            self.change(query, placement)
+
+    def _start_again(self, names: Iterable[str]) -> None:
+        """Run queries without an eddy."""
+        for name in names:
+            query = self._queries[name]
+            self._start(query, self._candidates(query))
 
     def change(self, query: Query, placement: Placement) -> None:
         """Move a query as the re-optimizer proposes."""

@@ -39,6 +39,9 @@ from eddyline.runtime.stores.keys import is_exact, join_keys, same_values
 #: Rows of all sources after which ways are planned again; twice as many each time, up to the last.
 _PERIOD_ROWS: Final = 65_536
 _LONGEST_PERIOD: Final = 16 * _PERIOD_ROWS
+#: Most pairs that are found per row, and per result besides, if an eddy does not join in vain.
+_MOST_PER_ROW: Final = 16
+_MOST_PER_RESULT: Final = 4
 
 _NO_ROWS: Final = np.zeros(0, np.int64)
 _NOTHING: Final = Batch(_NO_ROWS, _NO_ROWS, _NO_ROWS, np.zeros(0, np.int8), (), (), ())
@@ -49,6 +52,7 @@ class Eddy(Operator):
 
     Attributes:
         bits: of the lineage of all queries.
+        joins_in_vain: whether rows found many others that gave no results, of late.
     """
 
     def __init__(self) -> None:
@@ -63,6 +67,9 @@ class Eddy(Operator):
         self._routes: dict[EddySource, Prefix] = {}
         self._planned = 0  # rows in, when ways were planned
         self._period = _PERIOD_ROWS
+        self._judged = 0  # rows in, when it was judged whether it joins in vain
+        self._pairs = self._results = 0  # found since then
+        self.joins_in_vain = False
         self._fan_outs: dict[object, tuple[float, float]] = {}
 
     # -- queries -----------------------------------------------------------------------------------
@@ -153,6 +160,7 @@ class Eddy(Operator):
         for source, rows in zip(sources, new, strict=True):
             source.count(rows.required)
             self._route(self._routes[source], rows)
+        self._results += sum(len(rows) for join in self._joins for rows in join.found)
         visits = sum(source.bank.visits for source in self._sources.values()) - visits
         for join in self._joins:
             join.visits += visits * len(join.members) / max(self.members, 1)
@@ -247,12 +255,19 @@ class Eddy(Operator):
             self._learn_from(prefix)
         for source in self._sources.values():
             source.age()
+        rows = self.rows_in - self._judged
+        if rows >= _PERIOD_ROWS:
+            self.joins_in_vain = (
+                self._pairs > _MOST_PER_ROW * rows + _MOST_PER_RESULT * self._results
+            )
+            self._judged, self._pairs, self._results = self.rows_in, 0, 0
 
     def _learn_from(self, prefix: Prefix) -> None:
         for branch in prefix.branches:
             at = branch.step.source, branch.step.name
             came, went = self._fan_outs.get(at, (0.0, 0.0))
             self._fan_outs[at] = came + branch.visited, went + branch.found
+            self._pairs += branch.found
             self._learn_from(branch.to)
 
     def fan_out(self, step: Step) -> float:
