@@ -14,10 +14,10 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from eddyline import Engine
-from eddyline.bench.feeding import process_all
 from eddyline.engine.placement import eddies
 from eddyline.runtime.eddy import eddy
 from eddyline.testing.bags import difference, rows_of
+from eddyline.testing.feeding import process_all
 from eddyline.testing.script import Script
 from eddyline.testing.strategies import OPTIONS
 from window_rows import rows

@@ -16,6 +16,7 @@ import eddyline
 from eddyline.bench.feeding import process_all
 from eddyline.bench.figures.console import progress_bar
 from eddyline.bench.measure import Figure, apart, machine
+from eddyline.bench.mix import subsets
 from eddyline.bench.mix.queries import CLASSES, DDL, MIX, queries, rows
 from eddyline.errors import EddylineError
 
@@ -39,11 +40,15 @@ def run_mix(*, kind: str | None = None, quick: bool = False, json: bool = False)
     Raises:
         EddylineError: there is no such class.
     """
-    if kind is not None and kind not in CLASSES:
-        raise EddylineError(f"there is no class '{kind}'; the classes are {', '.join(CLASSES)}")
+    classes = (*CLASSES, subsets.NAME)
+    if kind is not None and kind not in classes:
+        raise EddylineError(f"there is no class '{kind}'; the classes are {', '.join(classes)}")
     calls = 3 if quick else 15
     cases: dict[str, Callable[[], Figure]] = {}
-    for name in CLASSES if kind is None else (kind,):
+    for name in classes if kind is None else (kind,):
+        if name == subsets.NAME:
+            cases |= {case: partial(subsets.measured, case, calls) for case in subsets.CASES}
+            continue
         for count in (1, _MANY):
             cases[f"{name}, {count}"] = partial(measured, name, count, calls)
     if kind is None:
@@ -108,6 +113,7 @@ def report(figures: Mapping[str, Figure]) -> dict[str, Any]:
         "machine": machine(),
         "figures": [figure.as_dict() for figure in figures.values()],
         "ratios": {kind: round(times, 2) for kind, _, _, times in ratios(figures)},
+        subsets.NAME: list(subsets.lines(figures)),
         "limit": LIMIT,
     }
 
@@ -125,7 +131,9 @@ def show(figures: Mapping[str, Figure], console: Console) -> None:
             f"{many.results / many.rows:.3f}",
             "" if times <= LIMIT else f"> {LIMIT:g}",
         )
-    console.print(table)
+    if table.rows:
+        console.print(table)
+    subsets.show(figures, console)
     mix = figures.get(_MIXED)
     if mix is not None:
         per_row = mix.results / mix.rows

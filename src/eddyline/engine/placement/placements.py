@@ -117,9 +117,7 @@ class Placements:
         self._start_again(self._eddies.remove(query.name))
 
     def adapt(self) -> None:
-        """After a chunk: undo eddies that join too much in vain, and carry out what the re-optimizer
-        proposes.
-        """
+        """After a chunk: undo eddies that join in vain, and do what the re-optimizer proposes."""
         for number in self._eddies.all:
             if self._execution.eddy(number).joins_in_vain:
                 self._start_again(self._eddies.give_up(number))
