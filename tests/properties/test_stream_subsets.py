@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from eddyline import Engine
@@ -134,7 +134,6 @@ def played(seed: int, options: dict[str, Any]) -> None:
         play(random, set_of(random, random.randint(4, 9)), options)
 
 
-@settings(max_examples=2 * settings().max_examples)
 @given(st.integers(0, 2**48), OPTIONS)
 def test_sets_of_queries_over_subsets(seed: int, options: dict[str, Any]) -> None:
     played(seed, options | {"keep": {}})

@@ -50,13 +50,14 @@ class Eddies:
         self._indexes: dict[Signature, frozenset[_Index]] = {}
         self._readers: dict[_Index, dict[Signature, None]] = {}
         self._eddy_of: dict[Signature, EddyNumber] = {}
+        self._signatures: dict[EddyNumber, dict[Signature, None]] = {}
         self._given_up: set[Signature] = set()
         self._made = 0
 
     @property
-    def all(self) -> set[EddyNumber]:
+    def all(self) -> tuple[EddyNumber, ...]:
         """Those that run."""
-        return set(self._eddy_of.values())
+        return tuple(self._signatures)
 
     def add(self, name: str, placement: FlowPlacement) -> Mapping[str, FlowPlacement]:
         """Add a query that can share an eddy.
@@ -85,7 +86,7 @@ class Eddies:
         """Add a query that has an eddy, or none, as a checkpoint says."""
         self._put(name, placement)
         if eddy is not None:
-            self._eddy_of[placement.signature] = eddy
+            self._enter(placement.signature, eddy)
             self._made = max(self._made, eddy.number)
 
     def remove(self, name: str) -> list[str]:
@@ -94,19 +95,16 @@ class Eddies:
         if signature is None:
             return []
         del self._queries[signature][name]
+        eddy = self._eddy_of.get(signature)
         if not self._queries[signature]:
             self._forget(signature)
-        eddy = self._eddy_of.get(signature)
-        if not self._queries.get(signature):
-            self._eddy_of.pop(signature, None)
-        left = [s for s, e in self._eddy_of.items() if e == eddy]
-        return [] if self._pays(left, _KEPT_BELOW) else self._undo(left)
+        left = self._signatures.get(eddy, {}) if eddy is not None else {}
+        return [] if not left or self._pays(left, _KEPT_BELOW) else self._undo(left)
 
     def give_up(self, eddy: EddyNumber) -> list[str]:
         """Undo an eddy, and make none of its signatures again; returns its queries."""
-        left = [s for s, e in self._eddy_of.items() if e == eddy]
-        self._given_up.update(left)
-        return self._undo(left)
+        self._given_up.update(self._signatures[eddy])
+        return self._undo(self._signatures[eddy])
 
     def _put(self, name: str, placement: FlowPlacement) -> None:
         signature = placement.signature
@@ -124,6 +122,7 @@ class Eddies:
         for index in self._indexes.pop(signature):
             del self._readers[index][signature]
         self._given_up.discard(signature)
+        self._exit(signature)
 
     def _join(
         self, signatures: Iterable[Signature], eddy: EddyNumber
@@ -131,15 +130,28 @@ class Eddies:
         """Let the queries of some signatures share an eddy."""
         found = {}
         for signature in signatures:
-            self._eddy_of[signature] = eddy
+            self._enter(signature, eddy)
             for name, placement in self._queries[signature].items():
                 found[name] = placement.in_eddy(eddy, IN_EDDY)
         return found
 
     def _undo(self, signatures: Iterable[Signature]) -> list[str]:
-        for signature in signatures:
-            del self._eddy_of[signature]
-        return [name for signature in signatures for name in self._queries[signature]]
+        """Let some signatures leave their eddy; returns their queries."""
+        some = list(signatures)
+        for signature in some:
+            self._exit(signature)
+        return [name for signature in some for name in self._queries[signature]]
+
+    def _enter(self, signature: Signature, eddy: EddyNumber) -> None:
+        self._eddy_of[signature] = eddy
+        self._signatures.setdefault(eddy, {})[signature] = None
+
+    def _exit(self, signature: Signature) -> None:
+        eddy = self._eddy_of.pop(signature, None)
+        if eddy is not None:
+            del self._signatures[eddy][signature]
+            if not self._signatures[eddy]:
+                del self._signatures[eddy]
 
     def _near(self, signature: Signature) -> dict[Signature, None]:
         """The signatures with an index in common."""
@@ -163,7 +175,7 @@ class Eddies:
         some = list(signatures)
         read = [source for s in some for source in s.sources]
         shared = _SHARED * (len(read) + len(set(read)))
-        return shared < below * sum(map(self._alone, some)) or not some
+        return shared < below * sum(map(self._alone, some))
 
     def _alone(self, signature: Signature) -> float:
         """The cost of the queries of a signature without an eddy."""

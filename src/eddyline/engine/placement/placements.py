@@ -116,6 +116,12 @@ class Placements:
             self._open_last(shared)
         self._start_again(self._eddies.remove(query.name))
 
+    @property
+    def may_adapt(self) -> bool:
+        """Whether there are queries that ``adapt`` looks at."""
+        measured = self._reoptimizer.by_cost or self._reoptimizer.by_fan_outs
+        return bool(measured or self._eddies.all)
+
     def adapt(self) -> None:
         """After a chunk: undo eddies that join in vain, and do what the re-optimizer proposes."""
         for number in self._eddies.all:

@@ -39,6 +39,8 @@ from eddyline.runtime.stores.keys import is_exact, join_keys, same_values
 #: Rows of all sources after which ways are planned again; twice as many each time, up to the last.
 _PERIOD_ROWS: Final = 65_536
 _LONGEST_PERIOD: Final = 16 * _PERIOD_ROWS
+#: The cost of a step without rows, in rows that probe.
+_STEP_ROWS: Final = 500
 #: Most pairs that are found per row, and per result besides, if an eddy does not join in vain.
 _MOST_PER_ROW: Final = 16
 _MOST_PER_RESULT: Final = 4
@@ -65,6 +67,7 @@ class Eddy(Operator):
         self._joins: list[EddyJoin] = []
         self._changed = True  # queries have been added or dropped
         self._routes: dict[EddySource, Prefix] = {}
+        self._chunks = 0
         self._planned = 0  # rows in, when ways were planned
         self._period = _PERIOD_ROWS
         self._judged = 0  # rows in, when it was judged whether it joins in vain
@@ -154,6 +157,7 @@ class Eddy(Operator):
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         self._refresh()
+        self._chunks += 1
         visits = sum(source.bank.visits for source in self._sources.values())
         sources = [self._sources[scan] for scan in self._scans]
         new = [s.new_rows(batch) for s, batch in zip(sources, batches, strict=True)]
@@ -274,6 +278,11 @@ class Eddy(Operator):
         """Rows found by one that probes; see ``Estimates``."""
         came, went = self._fan_outs.get((step.source, step.name), (0.0, 0.0))
         return (went + 1.0) / (came + 1.0)
+
+    @property
+    def step(self) -> float:
+        """The cost of a step without rows, per row of a source; see ``Estimates``."""
+        return _STEP_ROWS * self._chunks * len(self._sources) / max(self.rows_in, 1)
 
     def share(self, source: int, join: EddyJoin) -> float:
         """Which part of the rows held of a source some of these queries require."""

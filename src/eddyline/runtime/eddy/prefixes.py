@@ -93,7 +93,15 @@ class Prefix:
 
 
 class Estimates(Protocol):
-    """What is known of the rows of sources."""
+    """What is known of the rows of sources.
+
+    Attributes:
+        step: the cost of a step without rows, per row of the source where a way begins.
+    """
+
+    @property
+    def step(self) -> float:
+        """See above."""
 
     def fan_out(self, step: Step) -> float:
         """Rows found by one that probes."""
@@ -182,8 +190,8 @@ class Routes:
         return self._estimates.fan_out(step) * self._estimates.share(step.source, joining)
 
     def _cost(self, rows: Rows, step: Step, group: Sequence[EddyJoin]) -> float:
-        probing = rows.of(group)
-        return probing * (_PROBE + _PAIR * self._estimates.fan_out(step))
+        pairs = _PROBE + _PAIR * self._estimates.fan_out(step)
+        return self._estimates.step + rows.of(group) * pairs
 
     def _after(self, rows: Rows, step: Step, group: Sequence[EddyJoin]) -> Rows:
         """What a step finds that some query of the group requires."""
