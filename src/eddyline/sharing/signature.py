@@ -4,10 +4,8 @@ Queries with the same *signature* (the same sources, joined on the same keys) ru
 base row is filtered, stored and joined once for all of them. A query's *part* may differ:
 predicates, lengths of windows, and the select list.
 
-Two sources may be joined without keys. Then pairs dominate the cost, and queries share them only if
-they pair the same rows: the signature contains the predicates of each source, and the conditions
-that compare columns without constants (``a.x < b.y``). Other conditions on both (``a.x - b.y < 5``)
-may differ.
+Two sources may be joined without keys. Then the signature contains the conditions that compare
+columns without constants (``a.x < b.y``); other conditions on both (``a.x - b.y < 5``) may differ.
 
 Source: Madden et al. 2002, section 2.
 """
@@ -74,13 +72,11 @@ class Signature:
         edges: the join graph, sorted, with all equalities that follow from others: ``a.k = c.k``
             from ``a.k = b.k`` and ``b.k = c.k``. Two sources may have no edge.
         theta: then, the join conditions over the columns of both (conjuncts).
-        filters: then, per source the predicates over its own columns, sorted.
     """
 
     sources: tuple[Plan, ...]
     edges: tuple[Edge, ...]
     theta: tuple[Expr, ...] = ()
-    filters: tuple[tuple[Expr, ...], ...] = ()
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
@@ -172,7 +168,7 @@ def decompose_flat(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part]
             filters[source].append(shift_columns(term, -signature.starts[source]))
     signature = replace(signature, edges=edges)
     if keyless:
-        signature = replace(signature, theta=_sorted(theta), filters=tuple(map(_sorted, filters)))
+        signature = replace(signature, theta=_sorted(theta))
     part = Part(
         tuple(map(tuple, filters)),
         tuple(residual),
