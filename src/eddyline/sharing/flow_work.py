@@ -61,10 +61,12 @@ class FlowWork(Work):
 
     Attributes:
         signature: of the flow. parts: of its queries, with the number of queries of each.
+        readers: per source, how many flows share what filters and stores its rows; none: no others.
     """
 
     signature: Signature
     parts: Mapping[Part, int]
+    readers: tuple[int, ...] = ()
 
     def costs(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
         if len(self.signature.sources) == 1:
@@ -77,7 +79,10 @@ class FlowWork(Work):
         total = 0.0
         for number, rows in enumerate(arriving):
             load = rows.rate + rows.retracted
-            total += load * (prices.pass_s + self._look_ups[number] * prices.route_s)
+            kept = passing[number].rate + passing[number].retracted
+            once = load * (prices.pass_s + self._look_ups[number] * prices.route_s)
+            once += kept * (prices.insert_s + prices.invalidate_s)
+            total += once / (self.readers[number] if self.readers else 1)
             total += self._joining(number, passing, prices)
         return {self: total}
 
@@ -113,8 +118,7 @@ class FlowWork(Work):
     def _joining(self, first: int, sources: Sequence[Estimate], prices: Prices) -> float:
         """The cost of the probes of a source's rows: the SteM with the least fan-out is next."""
         each_pair = prices.compare_s + prices.make_s
-        load = sources[first].rate + sources[first].retracted
-        found = load * (prices.insert_s + prices.invalidate_s)
+        load, found = sources[first].rate + sources[first].retracted, 0.0
         reached, waiting = {first}, set(range(len(sources))) - {first}
         while waiting:
             matches = {n: self._matches(n, reached, sources) for n in waiting}

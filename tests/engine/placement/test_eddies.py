@@ -94,3 +94,15 @@ def test_an_eddy_that_joins_in_vain_is_undone() -> None:
     assert in_eddy(engine) == set()
     engine.query(text("ab"), name="ab")
     assert in_eddy(engine) == set()
+
+
+def test_what_explain_and_the_load_say() -> None:
+    engine = engine_with(["abc", "abd", "abe", "abf"])
+    rows = pa.table({"ts": np.arange(200), "k": np.arange(200), "x": np.arange(200)})
+    engine.process(dict.fromkeys("abcdef", rows), watermark=199)
+    (shown,) = engine.sql("EXPLAIN ANALYZE abc")
+    assert "runs in an eddy, with 3 other queries" in str(shown)
+    stats = engine.stats()["queries"]
+    assert {q["rows_seen"] for q in stats.values()} == {600}
+    flows = [q.flow for q in engine.parts.queries.queries.values()]
+    assert {f.flow.readers for f in flows if f is not None} == {(4, 4, 1)}

@@ -70,6 +70,10 @@ class EddyFlow(Flow):
         return list(self.eddy.remove(self._join))
 
     @property
+    def readers(self) -> tuple[int, ...]:
+        return tuple(len(source.joins) for source in self._sources)
+
+    @property
     def visits(self) -> int:
         return self._residual.visits + round(self._join.visits)
 

@@ -135,6 +135,11 @@ class Flow(Operator):
         """Number of rows that filters have evaluated."""
         return sum(bank.visits for bank in (*self._banks, self._residual))
 
+    @property
+    def readers(self) -> tuple[int, ...]:
+        """Per source, how many flows share its filters and indexes; none: no others."""
+        return ()
+
     def holds_rows(self) -> bool:
         """Whether there are rows that could be in the answer of a query added now."""
         return any(not isinstance(s, Scan) or len(s.stem) for s in self.inputs)
