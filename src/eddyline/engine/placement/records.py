@@ -31,7 +31,7 @@ def recorded(found: Candidates, saved: Mapping[str, Any]) -> Placement:
     why = saved["why"]
     if "number" in saved:
         flow = next(p for p in found.shared if p.is_grouped == saved["grouped"])
-        if saved["eddy"] is not None:
+        if saved.get("eddy") is not None:
             flow = flow.in_eddy(EddyNumber(saved["eddy"]), why)
         return replace(flow, number=saved["number"], why=why)
     order = None if saved["order"] is None else tree_from(saved["order"])

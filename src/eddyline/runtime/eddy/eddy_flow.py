@@ -45,6 +45,7 @@ class EddyFlow(Flow):
             Stored(s, i) for s, stem in enumerate(self._stems) for i in range(len(stem.schema))
         )
         self._join = EddyJoin(self._sources, tuple(edges), self._members)
+        self._nothing: Batch | None = None  # the last batch, if it had no rows
         eddy.add(self._join)
 
     @property
@@ -54,6 +55,7 @@ class EddyFlow(Flow):
 
     def admit(self, member: Member) -> int:
         bit = super().admit(member)
+        self._nothing = None  # there may be more bits
         self.eddy.admit(self._join, bit, member)
         return bit
 
@@ -78,7 +80,12 @@ class EddyFlow(Flow):
         return self._residual.visits + round(self._join.visits)
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        return self._with_recipients()
+        if self._nothing is not None and not any(map(len, self._join.found)):
+            self._join.found = []
+            return self._nothing
+        batch = self._with_recipients()
+        self._nothing = None if len(batch) else batch
+        return batch
 
     def _results(self, clock: int, bits: Sequence[int]) -> Batch:
         self.eddy.answer(self._join, self._members.lineage(bits))
