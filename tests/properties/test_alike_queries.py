@@ -23,6 +23,8 @@ KINDS: Final[dict[str, str]] = {
     "rows": "SELECT k, x FROM s {w} WHERE k = '{a}' AND x >= {c}",
     "all rows": "SELECT k, x + {c} AS y FROM s {w}",
     "join": "SELECT s.k, s.x, r.x AS y FROM s {w} AS s, r {v} AS r WHERE s.k = r.k AND s.x > {c}",
+    "join without keys": "SELECT s.k, s.x, r.x AS y FROM s {w} AS s, r {v} AS r WHERE s.x < r.x "
+    "AND s.x >= {c} AND r.k = '{a}' AND s.x + {d} > r.x",
     "groups": "SELECT k, COUNT(*) AS n, SUM(x) AS x FROM s {w} WHERE x > {c} GROUP BY k",
     "thresholds": "SELECT k, SUM(x) AS x FROM s {v} GROUP BY k HAVING SUM(x) > {c}",
     "means": "SELECT k, AVG(x) AS x FROM s {w} WHERE x >= {c} GROUP BY k HAVING AVG(x) > {d}",

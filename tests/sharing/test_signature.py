@@ -63,8 +63,6 @@ def shown(plan: Plan) -> str:
         conditions = f": {' AND '.join(map(str, filters))}" if filters else ""
         lines.append(f"  {type(source).__name__} {source.label}, {window}{conditions}")
     lines += [f"edge: {e.left}.{e.left_key} = {e.right}.{e.right_key}" for e in signature.edges]
-    for number, terms in enumerate(signature.filters):
-        assert set(terms) == set(part.filters[number])
     lines += [f"theta: {term}" for term in signature.theta]
     lines += [f"residual: {term}" for term in part.residual]
     outputs = (f"{e} AS {name}" for e, name in zip(part.outputs, part.names, strict=True))

@@ -7,6 +7,7 @@ from typing import Any
 
 from eddyline.engine.execution.subscriptions import FlowSubscription, Subscription
 from eddyline.engine.explain import busy
+from eddyline.runtime.eddy.eddy_flow import EddyFlow
 from eddyline.runtime.graph import in_order
 
 
@@ -30,7 +31,9 @@ def analyzed(subscription: Subscription, why: str) -> list[str]:
 def _placement(subscription: Subscription) -> str:
     if not isinstance(subscription, FlowSubscription):
         return "runs as a tree"
-    others = subscription.shared.flow.members - len(subscription.bits)
+    flow = subscription.shared.flow
+    members = flow.eddy.members if isinstance(flow, EddyFlow) else flow.members
+    others = members - len(subscription.bits)
     grouped = subscription.grouped
     with_it = (
         "" if grouped is None else f" ({grouped - 1:,} of them read the same operators above it)"

@@ -289,9 +289,8 @@ class QuerySet:
             self.set_aside(query.name, failed)
 
     def adapt(self) -> None:
-        """After a chunk: carry out what the re-optimizer proposes."""
-        for query, placement in self.reoptimizer.proposals():
-            self.placements.change(query, placement)
+        """After a chunk: let queries run in other ways, as was measured."""
+        self.placements.adapt()
 
     def finish(self) -> None:
         """Process all queued rows."""

@@ -14,6 +14,9 @@ import numpy as np
 from eddyline.kernels.hashing import mix
 from eddyline.kernels.options import inlined, kernel
 
+#: Longest run that is sorted by insertion.
+_SHORT = 24
+
 
 @kernel
 def meet(
@@ -233,7 +236,14 @@ def order_ties(order: np.ndarray, key: np.ndarray, tie: np.ndarray) -> None:
         end = start + 1
         while end < order.size and key[order[end]] == key[order[start]]:
             end += 1
-        if end - start > 1:
+        if end - start > _SHORT:
             run = order[start:end]
             run[:] = run[np.argsort(tie[run])]
+        else:
+            for i in range(start + 1, end):
+                number, at = order[i], i
+                while at > start and tie[order[at - 1]] > tie[number]:
+                    order[at] = order[at - 1]
+                    at -= 1
+                order[at] = number
         start = end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -17,6 +17,8 @@ from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.batch import Evaluator, Predicate
 from eddyline.runtime.constants import Constants
+from eddyline.runtime.eddy.eddy import Eddy
+from eddyline.runtime.eddy.eddy_flow import EddyFlow
 from eddyline.runtime.eddy.edges import Equality, JoinGraph, Key, keys_of
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow
@@ -64,6 +66,13 @@ class Sharing:
         return make_policy(self.policy, self.seed)
 
 
+@dataclass(frozen=True)
+class EddyNumber:
+    """Identifies an eddy that flows of several signatures share."""
+
+    number: int
+
+
 class FlowPlanner:
     """Builds flows into a graph.
 
@@ -86,9 +95,17 @@ class FlowPlanner:
         self._sharing = sharing
         self._strategy = strategy
 
-    def flow(self, signature: Signature, key: object) -> Flow:
-        """The flow of this signature; ``key``: equal for queries that share the flow."""
-        flow = self._graph.obtain(("flow", signature, key), partial(self._make, signature, key))
+    def flow(self, signature: Signature, key: object, eddy: EddyNumber | None) -> Flow:
+        """The flow of this signature.
+
+        Args:
+            key: equal for queries that share the flow.
+            eddy: which makes its joins; None: itself.
+        """
+        make = partial(self._make, signature, key)
+        if eddy is not None:
+            make = partial(self._in_eddy, signature, eddy)
+        flow = self._graph.obtain(("flow", signature, key), make)
         assert isinstance(flow, Flow), "the key of a flow"
         return flow
 
@@ -141,6 +158,40 @@ class FlowPlanner:
             schedule=make_schedule(self._sharing.schedule, self._sharing.rows_per_step),
             pull_up=self._sharing.selections == "pull",
         )
+
+    def _in_eddy(self, signature: Signature, number: EddyNumber) -> Flow:
+        eddy = self._graph.obtain(number, Eddy)
+        assert isinstance(eddy, Eddy), "the key of an eddy"
+        windows = [FlowWindow(joined=True) for _ in signature.sources]
+        scans = [
+            self._scan(0, source, window, number)
+            for source, window in zip(signature.sources, windows, strict=True)
+        ]
+        self._graph.add_inputs(eddy, [scan for scan in scans if scan not in eddy.inputs])
+        sources = []
+        for scan in scans:
+            assert isinstance(scan.window, FlowWindow), "made above, or for another flow"
+            sources.append(eddy.source(scan, scan.window, self._sharing.new_policy))
+
+        def key_of(expr: Expr) -> Key:
+            return replace(_key(expr), name=eddy.name_of(expr))
+
+        edges = [
+            Equality(
+                sources[e.left].number,
+                sources[e.right].number,
+                key_of(e.left_key),
+                key_of(e.right_key),
+            )
+            for e in signature.edges
+        ]
+        flow = EddyFlow(eddy, sources, edges, self._sharing.new_policy)
+        self._graph.before_closing(flow, partial(self._leave, flow))
+        return flow
+
+    def _leave(self, flow: EddyFlow) -> None:
+        """Take a flow out of its eddy, which is closed with the last one."""
+        self._graph.remove_inputs(flow.eddy, flow.leave())
 
     def _gates(self, inputs: Sequence[LineageInput], edges: Sequence[Equality]) -> Gates | None:
         if len(inputs) < 3 or self._strategy.feedback == "off":

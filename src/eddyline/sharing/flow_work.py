@@ -29,7 +29,7 @@ from eddyline.optimizer.selectivity import equality_share, selectivity, values_o
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.work import Work
 from eddyline.sharing.grouping import lowest_grouping
-from eddyline.sharing.signature import Part, Signature
+from eddyline.sharing.signature import Part, Signature, spanning
 
 
 def alike(part: Part) -> Part:
@@ -63,10 +63,12 @@ class FlowWork(Work):
 
     Attributes:
         signature: of the flow. parts: of its queries, with the number of queries of each.
+        readers: per source, how many flows share what filters and stores its rows; none: no others.
     """
 
     signature: Signature
     parts: Mapping[Part, int]
+    readers: tuple[int, ...] = ()
 
     def costs(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
         if len(self.signature.sources) == 1:
@@ -79,7 +81,10 @@ class FlowWork(Work):
         total = 0.0
         for number, rows in enumerate(arriving):
             load = rows.rate + rows.retracted
-            total += load * (prices.pass_s + self._look_ups[number] * prices.route_s)
+            kept = passing[number].rate + passing[number].retracted
+            once = load * (prices.pass_s + self._look_ups[number] * prices.route_s)
+            once += kept * (prices.insert_s + prices.invalidate_s)
+            total += once / (self.readers[number] if self.readers else 1)
             total += self._joining(number, passing, prices)
         return {self: total}
 
@@ -115,8 +120,7 @@ class FlowWork(Work):
     def _joining(self, first: int, sources: Sequence[Estimate], prices: Prices) -> float:
         """The cost of the probes of a source's rows: the SteM with the least fan-out is next."""
         each_pair = prices.compare_s + prices.make_s
-        load = sources[first].rate + sources[first].retracted
-        found = load * (prices.insert_s + prices.invalidate_s)
+        load, found = sources[first].rate + sources[first].retracted, 0.0
         reached, waiting = {first}, set(range(len(sources))) - {first}
         while waiting:
             matches = {n: self._matches(n, reached, sources) for n in waiting}
@@ -139,8 +143,8 @@ class FlowWork(Work):
     def _matches(self, number: int, reached: set[int], sources: Sequence[Estimate]) -> float | None:
         """Rows of a source that match one joined row; None without a key."""
         keyed, share = False, 1.0
-        for edge in self.signature.edges:
-            if {edge.left, edge.right} - reached == {number}:
+        for edge in spanning(self.signature.edges, [*sorted(reached), number]):
+            if number in (edge.left, edge.right):
                 keyed = True
                 share *= equality_share(
                     values_of(edge.left_key, sources[edge.left].values),

@@ -29,7 +29,7 @@ from eddyline.optimizer.join_graph import JoinGraph
 from eddyline.optimizer.joins.trees import Tree, leaves, subtrees
 from eddyline.optimizer.rules.order_joins import joined_as, with_own_terms_below
 from eddyline.sharing.flat import flatten
-from eddyline.sharing.signature import Part, Signature
+from eddyline.sharing.signature import Part, Signature, spanning
 
 #: Sources of joins that have more than one order.
 LEAST_REORDERED: Final = 3
@@ -146,7 +146,7 @@ def tree_of(signature: Signature, part: Part, order: Tree) -> Plan:
                 shift_columns(edge.right_key, signature.starts[edge.right]),
             ),
         )
-        for edge in signature.edges
+        for edge in spanning(signature.edges, leaves(order))
     ]
     graph = JoinGraph(sources, (*keys, *signature.theta, *part.residual))
     return joined_as(graph, order, part.outputs, part.names)

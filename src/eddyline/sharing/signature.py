@@ -4,10 +4,8 @@ Queries with the same *signature* (the same sources, joined on the same keys) ru
 base row is filtered, stored and joined once for all of them. A query's *part* may differ:
 predicates, lengths of windows, and the select list.
 
-Two sources may be joined without keys. Then pairs dominate the cost, and queries share them only if
-they pair the same rows: the signature contains the predicates of each source, and the conditions
-that compare columns without constants (``a.x < b.y``). Other conditions on both (``a.x - b.y < 5``)
-may differ.
+Two sources may be joined without keys. Then the signature contains the conditions that compare
+columns without constants (``a.x < b.y``); other conditions on both (``a.x - b.y < 5``) may differ.
 
 Source: Madden et al. 2002, section 2.
 """
@@ -17,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 from eddyline.algebra.catalog import INSERTS, Emit
 from eddyline.algebra.expressions import (
@@ -48,6 +46,9 @@ from eddyline.types import Schema
 _BY_TIME: Final = Unbounded(explicit=False)
 _BY_ROWS: Final = Rows(1)
 
+#: A source and a key over its columns.
+_End: TypeAlias = tuple[int, Expr]
+
 #: Comparisons that are rewritten with their operands exchanged.
 _SWAPPED: Final = {">": "<", ">=": "<="}
 
@@ -68,19 +69,18 @@ class Signature:
 
     Attributes:
         sources: of a join, stream scans with stand-in windows. A single source may be any plan.
-        edges: the join graph, sorted. Two sources may have no edge.
+        edges: the join graph, sorted, with all equalities that follow from others: ``a.k = c.k``
+            from ``a.k = b.k`` and ``b.k = c.k``. Two sources may have no edge.
         theta: then, the join conditions over the columns of both (conjuncts).
-        filters: then, per source the predicates over its own columns, sorted.
     """
 
     sources: tuple[Plan, ...]
     edges: tuple[Edge, ...]
     theta: tuple[Expr, ...] = ()
-    filters: tuple[tuple[Expr, ...], ...] = ()
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.sources, self.edges, self.theta, self.filters))
+        return hash((self.sources, self.edges, self.theta))
 
     def __hash__(self) -> int:
         return self._hash
@@ -102,6 +102,13 @@ class Signature:
     def windowed(self) -> bool:
         """Whether the lifetimes of rows depend on each query's windows."""
         return len(self.sources) > 1 or _expires_by_time(self.sources[0])
+
+    @property
+    def joins_by_time(self) -> bool:
+        """Whether it joins different streams on keys, over windows by time."""
+        streams = {source.stream for source in self.sources if isinstance(source, StreamScan)}
+        different = len(streams) == len(self.sources) > 1
+        return different and bool(self.edges) and not any(self.counted)
 
     @property
     def counted(self) -> tuple[bool, ...]:
@@ -175,7 +182,7 @@ def decompose_flat(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part]
             filters[source].append(shift_columns(term, -signature.starts[source]))
     signature = replace(signature, edges=edges)
     if keyless:
-        signature = replace(signature, theta=_sorted(theta), filters=tuple(map(_sorted, filters)))
+        signature = replace(signature, theta=_sorted(theta))
     part = Part(
         tuple(map(tuple, filters)),
         tuple(residual),
@@ -217,19 +224,40 @@ def _has_initial_rows(plan: Plan) -> bool:
 
 
 def _edges(keys: Sequence[tuple[Expr, Expr]], signature: Signature) -> tuple[Edge, ...] | None:
-    """The join graph; None if a key reads several sources."""
-    edges = set()
-    for a, b in keys:
-        left, right = _only_source(a, signature), _only_source(b, signature)
-        if left is None or right is None:
+    """The join graph, with all equalities that follow; None if a key reads several sources."""
+    equal: dict[_End, set[_End]] = {}
+    for pair in keys:
+        ends = [_end(key, signature) for key in pair]
+        if None in ends:
             return None
-        if left > right:
-            (left, a), (right, b) = (right, b), (left, a)
-        starts = signature.starts
-        edges.add(
-            Edge(left, right, shift_columns(a, -starts[left]), shift_columns(b, -starts[right]))
-        )
+        together = set().union(*(equal.get(end, {end}) for end in ends if end is not None))
+        equal.update(dict.fromkeys(together, together))
+    edges = (
+        Edge(left, right, left_key, right_key)
+        for (left, left_key), same in equal.items()
+        for right, right_key in same
+        if left < right
+    )
     return tuple(sorted(edges, key=lambda e: (e.left, e.right, str(e.left_key), str(e.right_key))))
+
+
+def _end(key: Expr, signature: Signature) -> _End | None:
+    """The source of a key, and the key over its columns."""
+    source = _only_source(key, signature)
+    return None if source is None else (source, shift_columns(key, -signature.starts[source]))
+
+
+def spanning(edges: Sequence[Edge], order: Sequence[int]) -> list[Edge]:
+    """The edges from which the others follow, if sources are joined in this order."""
+    kept: list[Edge] = []
+    for place, source in enumerate(order):
+        known: set[Expr] = set()
+        for other in order[:place]:
+            ends = [e for e in edges if {e.left, e.right} == {source, other}]
+            own = [e.left_key if e.left == source else e.right_key for e in ends]
+            kept += [e for e, key in zip(ends, own, strict=True) if key not in known]
+            known.update(own)
+    return kept
 
 
 def _connected(sources: int, edges: Sequence[Edge]) -> bool:

@@ -130,6 +130,7 @@ windowed sources:
   StreamScan quotes [ROWS 1], 7 rows
   StreamScan trades [ROWS 1], 5 rows: (qty > 3)
 edge: 0.symbol = 1.symbol
+edge: 0.symbol = 2.symbol
 edge: 1.symbol = 2.symbol
 select: price AS price
 ----------

@@ -17,7 +17,7 @@ from rich.table import Table
 import eddyline
 from eddyline.bench.figures.console import progress_bar
 from eddyline.bench.measure import Figure, apart, machine
-from eddyline.bench.mix import large
+from eddyline.bench.mix import large, subsets
 from eddyline.bench.mix.calls import CALL_ROWS, measured_calls
 from eddyline.bench.mix.queries import CLASSES, DDL, MIX, queries
 from eddyline.errors import EddylineError
@@ -41,16 +41,18 @@ def run_mix(*, kind: str | None = None, quick: bool = False, json: bool = False)
     """
     calls = 3 if quick else 15
     large_cases = large.cases(quick=quick, calls=calls)
-    names = [*CLASSES, *large_cases]
+    names = [*CLASSES, subsets.NAME, *large_cases]
     if kind is not None and kind not in names:
         raise EddylineError(f"there is no class '{kind}'; the classes are {', '.join(names)}")
     cases: dict[str, Callable[[], Figure]] = {}
     for name in names if kind is None else (kind,):
         if name in large_cases:
             cases |= large_cases[name]
-            continue
-        for count in (1, _MANY):
-            cases[f"{name}, {count}"] = partial(measured, name, count, calls)
+        elif name == subsets.NAME:
+            cases |= {case: partial(subsets.measured, case, calls) for case in subsets.CASES}
+        else:
+            counts = (1, _MANY)
+            cases |= {f"{name}, {n}": partial(measured, name, n, calls) for n in counts}
     if kind is None:
         cases[_MIXED] = partial(mixed, 0.1 if quick else 1.0, calls)
     figures: dict[str, Figure] = {}
@@ -105,6 +107,7 @@ def report(figures: Mapping[str, Figure]) -> dict[str, Any]:
         "machine": machine(),
         "figures": [figure.as_dict() for figure in figures.values()],
         "ratios": {kind: round(times, 2) for kind, _, _, times in ratios(figures)},
+        subsets.NAME: list(subsets.lines(figures)),
         "limit": LIMIT,
         "limits_s": large.LIMITS_S,
     }
@@ -126,6 +129,7 @@ def show(figures: Mapping[str, Figure], console: Console) -> None:
         )
     if table.row_count:
         console.print(table)
+    subsets.show(figures, console)
     mix = figures.get(_MIXED)
     if mix is not None:
         per_row = mix.results / mix.rows

@@ -31,10 +31,11 @@ from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePl
 from eddyline.engine.query import Query
 from eddyline.errors import EddylineError
 from eddyline.physical.clauses import constants_of
-from eddyline.physical.flows import FlowPlanner, Sharing
+from eddyline.physical.flows import EddyNumber, FlowPlanner, Sharing
 from eddyline.physical.node_planner import StemOf
 from eddyline.physical.state_forms import planner
 from eddyline.physical.strategy import Strategy
+from eddyline.runtime.eddy.eddy import Eddy
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.failures import Failure, collecting
 from eddyline.runtime.graph import Chain, Graph, Ran, in_order
@@ -193,6 +194,12 @@ class Execution:
 
     # -- operators ---------------------------------------------------------------------------------
 
+    def eddy(self, number: EddyNumber) -> Eddy:
+        """The eddy that flows share."""
+        eddy = self.graph.find(number)
+        assert isinstance(eddy, Eddy), "it has queries"
+        return eddy
+
     def groups(self, grouping: Plan) -> bool:
         """Whether a tree has an operator of this GROUP BY or DISTINCT."""
         return self._planner.runs(grouping)
@@ -268,7 +275,7 @@ class Execution:
         if key not in self.flows:
             known = set(self.graph)
             try:
-                flow = self._flow_planner.flow(signature, key)
+                flow = self._flow_planner.flow(signature, key, placement.eddy)
             except EddylineError:
                 self.graph.sweep()
                 raise
@@ -331,6 +338,9 @@ class Execution:
         return {n: e for o, e in ran.broken.items() for n in self.graph.readers([o])}
 
     def _failed(self, operator: Operator, failure: Failure) -> Iterator[tuple[str, Failure]]:
+        if isinstance(operator, Eddy):
+            flows = (s for s in self.flows.values() if operator in s.flow.inputs)
+            return (item for shared in flows for item in shared.failed(failure))
         flow = operator.flow if isinstance(operator, PerQuery) else operator
         shared = next((s for s in self.flows.values() if s.flow is flow), None)
         if shared is not None:

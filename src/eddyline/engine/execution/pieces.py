@@ -56,7 +56,9 @@ class Piece:
         return self._changes(recipients.rows[which], recipients.exp[which])
 
     def _changes(self, rows: Array, exp: Array) -> pa.Table:
-        changes = self.results.take(pa.array(rows))
+        changes = self.results
+        if not np.array_equal(rows, np.arange(changes.num_rows)):
+            changes = changes.take(pa.array(rows))
         return changes.set_column(EXP, changes.field(EXP), instants(exp))
 
     def counts(self) -> Array:

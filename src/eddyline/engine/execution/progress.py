@@ -214,7 +214,7 @@ class Progress:
         if ran.failures or ran.broken:
             queries.take_in(ran)
         self._inputs.purge(group)
-        if queries.reoptimizer.by_cost or queries.reoptimizer.by_fan_outs:
+        if queries.placements.may_adapt:
             queries.adapt()
 
     # -- statistics and checkpoints ----------------------------------------------------------------

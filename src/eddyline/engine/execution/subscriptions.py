@@ -144,7 +144,7 @@ class GroupedSubscription(FlowSubscription):
 
 def rows_seen(operator: Operator) -> int:
     """Number of rows that the scans below an operator have read."""
-    return sum(o.rows_out for o in in_order([operator]) if isinstance(o, Scan))
+    return sum(o.rows_out for o in in_order([operator], probed=False) if isinstance(o, Scan))
 
 
 def seconds_unshared(

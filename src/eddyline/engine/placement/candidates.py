@@ -30,12 +30,14 @@ class Candidates:
         unshared: for a query that shares no flow.
         open_to: those of ``shared`` that an unshared query takes as soon as another query does.
         tree: as a tree, in the order of the plan.
+        eddy: in a flow that can share an eddy with flows of other signatures; None: none can.
     """
 
     shared: tuple[FlowPlacement, ...]
     unshared: Placement
     open_to: tuple[FlowPlacement, ...]
     tree: TreePlacement
+    eddy: FlowPlacement | None = None
 
 
 def candidates(
@@ -63,16 +65,19 @@ def candidates(
     ]
     if not flow:
         return _only(replace(tree, why="it is no select-project-join query, grouped or not"))
+    eddy = None
+    if sharing.sharing and sharing.selections == "push":
+        eddy = next((p for p in flow if p.signature.joins_by_time), None)
     if sharing.executor == "eddy":
-        return Candidates(tuple(flow), widest(flow), (), tree)
+        return Candidates(tuple(flow), widest(flow), (), tree, eddy)
     first = flow[0]
     if not first.is_numbered and _order_is_a_guess(first, joins, strategy.statistics):
         unshared = replace(first, why=why_unshared(first.signature))
-        return Candidates(tuple(flow), unshared, (first,), tree)
+        return Candidates(tuple(flow), unshared, (first,), tree, eddy)
     why = "no other query has its sources and join keys"
     if first.is_grouped:
         why += ", and groups as it does"
-    return Candidates(tuple(flow), replace(tree, why=why), tuple(flow), tree)
+    return Candidates(tuple(flow), replace(tree, why=why), tuple(flow), tree, eddy)
 
 
 def in_flow(

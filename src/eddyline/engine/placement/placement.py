@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from eddyline.algebra.plan import Plan
 from eddyline.optimizer.joins.trees import Tree
+from eddyline.physical.flows import EddyNumber
 from eddyline.sharing.reordering import Joins
 from eddyline.sharing.signature import Part, Signature
 
@@ -23,6 +24,7 @@ class FlowPlacement:
         is_grouped: whether the flow is of the rows below the lowest grouping of the query.
         number: of the query in operators above the flow that several queries share; None: the next
             free one.
+        eddy: makes the joins of the flow with those of other signatures; None: it does so itself.
         why: the reason, for EXPLAIN and ``stats``.
     """
 
@@ -33,6 +35,7 @@ class FlowPlacement:
     kind: Part
     is_grouped: bool = False
     number: int | None = None
+    eddy: EddyNumber | None = None
     why: str = field(default="", compare=False)
 
     @property
@@ -44,6 +47,10 @@ class FlowPlacement:
     def key(self) -> Hashable:
         """What queries have in common that share all operators of this placement."""
         return (self.flow, self.table) if self.is_numbered else self.flow
+
+    def in_eddy(self, eddy: EddyNumber, why: str) -> FlowPlacement:
+        """The placement in a flow that shares an eddy."""
+        return replace(self, flow=(self.signature, eddy), eddy=eddy, number=None, why=why)
 
 
 @dataclass(frozen=True)

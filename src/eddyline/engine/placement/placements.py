@@ -18,6 +18,7 @@ from eddyline.engine.placement.candidates import (
     in_flow,
     why_unshared,
 )
+from eddyline.engine.placement.eddies import Eddies
 from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
 from eddyline.engine.placement.records import record, recorded
 from eddyline.engine.placement.reoptimizer import Reoptimizer
@@ -52,6 +53,7 @@ class Placements:
         self.unshared: dict[Hashable, tuple[Query, FlowPlacement]] = {}
         self.reordered = 0
         self._keys: dict[str, list[Hashable]] = {}  # of each query in `unshared`
+        self._eddies = Eddies()
         self._queries = queries
         self._execution = execution
         self._reoptimizer = reoptimizer
@@ -64,7 +66,19 @@ class Placements:
 
     def start(self, query: Query) -> None:
         """Run a query in the best of its placements."""
-        found, filled = self._candidates(query), query.plans.filled
+        found = self._candidates(query)
+        if found.eddy is not None:
+            eddy = query.plans.filled(found.eddy)
+            for name, moved in self._eddies.add(query.name, eddy).items():
+                other = query if name == query.name else self._queries[name]
+                self._close(other)
+                self._move(other, moved)
+        if query.placement is None:
+            self._start(query, found)
+
+    def _start(self, query: Query, found: Candidates) -> None:
+        """Run a query in the best of its placements without an eddy."""
+        filled = query.plans.filled
         reads_groups = self._reads_groups(query, found)
         possible = (p for p in found.shared if not (p.is_grouped and reads_groups))
         shared = map(query.plans.keyed, possible)
@@ -104,6 +118,27 @@ class Placements:
         self._execution.move(query, None)
         if shared is not None:
             self._open_last(shared)
+        self._start_again(self._eddies.remove(query.name))
+
+    @property
+    def may_adapt(self) -> bool:
+        """Whether there are queries that ``adapt`` looks at."""
+        measured = self._reoptimizer.by_cost or self._reoptimizer.by_fan_outs
+        return bool(measured or self._eddies.all)
+
+    def adapt(self) -> None:
+        """After a chunk: undo eddies that join in vain, and do what the re-optimizer proposes."""
+        for number in self._eddies.all:
+            if self._execution.eddy(number).joins_in_vain:
+                self._start_again(self._eddies.give_up(number))
+        for query, placement in self._reoptimizer.proposals():
+            self.change(query, placement)
+
+    def _start_again(self, names: Iterable[str]) -> None:
+        """Run queries without an eddy."""
+        for name in names:
+            query = self._queries[name]
+            self._start(query, self._candidates(query))
 
     def change(self, query: Query, placement: Placement) -> None:
         """Move a query as the re-optimizer proposes."""
@@ -132,6 +167,9 @@ class Placements:
         found = query.plans.filled(self._candidates(query))
         open_to = [p for p in found.shared if p.is_grouped in saved["open_to"]]
         placement = recorded(found, saved)
+        if found.eddy is not None:
+            eddy = placement.eddy if isinstance(placement, FlowPlacement) else None
+            self._eddies.restore(query.name, found.eddy, eddy)
         if isinstance(placement, TreePlacement) and placement.joins is not None:
             query.plan = placement.plan
         self._move(query, placement, open_to=open_to)
@@ -210,5 +248,7 @@ class Placements:
         (name,) = table.numbers
         query = self._queries[name]
         assert isinstance(query.placement, FlowPlacement), "it is in the flow"
+        if query.placement.eddy is not None:
+            return
         placement = replace(query.placement, why=why_unshared(shared.signature))
         self._move(query, placement, open_to=() if placement.is_numbered else (placement,))

@@ -9,6 +9,7 @@ from typing import Any
 from eddyline.engine.placement.candidates import Candidates, learned
 from eddyline.engine.placement.placement import Placement, TreePlacement
 from eddyline.optimizer.joins.trees import Tree, leaves
+from eddyline.physical.flows import EddyNumber
 
 
 def record(placement: Placement) -> dict[str, Any]:
@@ -16,7 +17,13 @@ def record(placement: Placement) -> dict[str, Any]:
     if isinstance(placement, TreePlacement):
         is_learned = placement.learned_in is not None
         return {"order": placement.order, "learned": is_learned, "why": placement.why}
-    return {"grouped": placement.is_grouped, "number": placement.number, "why": placement.why}
+    eddy = None if placement.eddy is None else placement.eddy.number
+    return {
+        "grouped": placement.is_grouped,
+        "number": placement.number,
+        "eddy": eddy,
+        "why": placement.why,
+    }
 
 
 def recorded(found: Candidates, saved: Mapping[str, Any]) -> Placement:
@@ -24,6 +31,8 @@ def recorded(found: Candidates, saved: Mapping[str, Any]) -> Placement:
     why = saved["why"]
     if "number" in saved:
         flow = next(p for p in found.shared if p.is_grouped == saved["grouped"])
+        if saved.get("eddy") is not None:
+            flow = flow.in_eddy(EddyNumber(saved["eddy"]), why)
         return replace(flow, number=saved["number"], why=why)
     order = None if saved["order"] is None else tree_from(saved["order"])
     if saved["learned"]:

@@ -68,7 +68,8 @@ class Workload:
         for shared, members in _by_flow(queries).items():
             some = next(iter(members.values()))[0]
             parts = {kind.part: kind.count for kind in shared.kinds.values()}
-            works.append(FlowWork(some.plan, (), shared.signature, parts, count=0))
+            readers = shared.flow.sharers
+            works.append(FlowWork(some.plan, (), shared.signature, parts, readers, count=0))
             works += _subscriptions(members, shared.learning.factor)
         return works
 

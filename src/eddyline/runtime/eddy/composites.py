@@ -88,13 +88,20 @@ def in_order(found: Sequence[Composites], sources: int, none_required: Array) ->
         np.concatenate([p.required for p in parts]),
         _groups(parts),
     )
-    order = np.argsort(whole.seq, kind="stable")
-    if sources > 2:
-        rows = mix_all(whole.ids[0])
-        for source in range(1, sources):
-            combine(rows, mix_all(whole.ids[source]))
-        order_ties(order, whole.seq, rows)
-    return whole.take(order)
+    return whole.take(order_of(whole.seq, list(whole.ids.values())))
+
+
+def order_of(seq: Array, ids: Sequence[Array]) -> Array:
+    """int64[n]: results in the order of events; those of one event, of three sources or more, in an
+    order of their rows.
+    """
+    order = np.argsort(seq, kind="stable")
+    if len(ids) > 2:
+        rows = mix_all(ids[0])
+        for others in ids[1:]:
+            combine(rows, mix_all(others))
+        order_ties(order, seq, rows)
+    return order
 
 
 def _groups(parts: Sequence[Composites]) -> Array | None:

@@ -43,12 +43,27 @@ class JoinGraph:
     """How the sources of a flow are joined.
 
     Attributes:
-        edges: equalities of keys. Two sources may have none: then ``theta`` selects the pairs of
-            their rows that are joined (None: all).
+        edges: equalities of keys, with all that follow. Two sources may have none: then ``theta``
+            selects the pairs of their rows that are joined (None: all).
     """
 
     edges: tuple[Equality, ...]
     theta: Predicate | None = None
+
+
+def ends_of(
+    source: int, joined: Sequence[int], edges: Sequence[Equality]
+) -> list[tuple[int, Key, Key]]:
+    """The sources joined that share a key with a source: each one, its key, and that of the source.
+
+    Where several joined sources have a key that equals the same one, the first is enough.
+    """
+    ends: list[tuple[int, Key, Key]] = []
+    for other in joined:
+        known = {own.name for _, _, own in ends}
+        found = (edge.seen_from(source) for edge in edges)
+        ends += [e for e in found if e is not None and e[0] == other and e[2].name not in known]
+    return ends
 
 
 def keys_of(source: int, edges: Sequence[Equality]) -> dict[Hashable, tuple[Evaluator, ...]]:
@@ -62,10 +77,10 @@ def keys_of(source: int, edges: Sequence[Equality]) -> dict[Hashable, tuple[Eval
     return {tuple(k.name for k in keys): tuple(k.evaluate for k in keys) for keys in own}
 
 
-def computed_keys(source: int, edges: Sequence[Equality]) -> list[Evaluator]:
+def computed_keys(source: int, edges: Sequence[Equality]) -> dict[Hashable, Evaluator]:
     """The keys of a source that are computed: for some rows they may have no value."""
     own = (end[2] for e in edges if (end := e.seen_from(source)) is not None)
-    return list({k.name: k.evaluate for k in own if not k.plain}.values())
+    return {k.name: k.evaluate for k in own if not k.plain}
 
 
 def ties_of(source: int, edges: Sequence[Equality]) -> dict[int, list[tuple[Key, Key]]]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.eddy.members import Member, Members
+from eddyline.runtime.eddy.members import Bits, Member, Members
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow, Windows
 from eddyline.runtime.operators.base import Operator
@@ -35,6 +35,8 @@ class Flow(Operator):
         windows: the sources' windows, if rows live as long as each query's own windows; none if
             they live until their ``exp``.
         new_policy: makes a routing policy.
+        banks: the filter banks of the sources; None: it has its own.
+        bits: of the queries' lineage; None: it has its own.
 
     Attributes:
         paced: whether a join of two sources queues rows; results come with ``step`` then.
@@ -46,14 +48,17 @@ class Flow(Operator):
         sources: Sequence[Operator],
         windows: Sequence[FlowWindow | FlowRows],
         new_policy: Callable[[], Policy],
+        *,
+        banks: Sequence[FilterBank] | None = None,
+        bits: Bits | None = None,
     ) -> None:
         super().__init__(sources)
         self.paced = False
         self.arrived = 0.0
         self._stem_windows = tuple(windows)
-        self._banks = [FilterBank(new_policy()) for _ in sources]
+        self._banks = [FilterBank(new_policy()) for _ in sources] if banks is None else list(banks)
         self._residual = FilterBank(new_policy())
-        self._members = Members(len(sources))
+        self._members = Members(len(self._banks), Bits() if bits is None else bits)
         self._changed = True  # queries have been added or dropped
 
     # -- queries -----------------------------------------------------------------------------------
@@ -128,6 +133,11 @@ class Flow(Operator):
     def visits(self) -> int:
         """Number of rows that filters have evaluated."""
         return sum(bank.visits for bank in (*self._banks, self._residual))
+
+    @property
+    def sharers(self) -> tuple[int, ...]:
+        """Per source, how many flows share its filters and indexes; none: no others."""
+        return ()
 
     def holds_rows(self) -> bool:
         """Whether there are rows that could be in the answer of a query added now."""

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from eddyline.runtime.batch import Batch, Predicate
+from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.composites import in_order
 from eddyline.runtime.eddy.edges import JoinGraph, computed_keys
 from eddyline.runtime.eddy.flow import Flow
@@ -118,20 +118,10 @@ class JoinFlow(Flow):
         if self._scheduled is not None:
             self._scheduled.admit(bit)
         if isinstance(self._form, LineageForm):
-            for number, rows in enumerate(self._rows):
-                if len(rows.stem):
-                    self._mark(rows, bit, member.predicates[number])
+            for rows, selects in zip(self._rows, member.predicates, strict=True):
+                rows.mark(bit, None if self._parts.pull_up else selects)
         self._judge_again()
         return bit
-
-    def _mark(self, rows: LineageInput, bit: int, selects: Callable[[], Predicate] | None) -> None:
-        """Set which of the rows held a new query requires."""
-        batch = rows.rows(rows.stem.ids(rows.held()))
-        every = selects is None or self._parts.pull_up
-        required = np.ones(len(batch), np.bool_)
-        if selects is not None and not every:
-            required = selects()(batch)
-        rows.mark(bit, required, batch)
 
     def retire(self, bit: int) -> None:
         self._give_lineage()
@@ -215,7 +205,7 @@ class JoinFlow(Flow):
             if not computed:
                 continue
             with collecting() as failures:
-                for evaluate in computed:
+                for evaluate in computed.values():
                     evaluate(batch)
             for failure in failures:
                 report(for_queries(failure, form.lineage(required)))

@@ -47,6 +47,32 @@ class Held(NamedTuple):
     attributes: int
 
 
+class Bits:
+    """The bits of a lineage.
+
+    Attributes:
+        words: of a lineage, of 64 bits each.
+    """
+
+    def __init__(self) -> None:
+        self.words = 1
+        self._end = 0
+        self._free: list[int] = []
+
+    def take(self) -> int:
+        """A free bit. There may be more words than before."""
+        if self._free:
+            return self._free.pop()
+        self._end += 1
+        while self._end > 64 * self.words:
+            self.words *= 2
+        return self._end - 1
+
+    def give_back(self, bits: Iterable[int]) -> None:
+        """Let queries take these bits again."""
+        self._free += bits
+
+
 class Members:
     """The queries of a flow by their bits.
 
@@ -54,20 +80,18 @@ class Members:
 
     Args:
         sources: number of sources of the flow.
+        bits: of the lineage; others may take some of them.
 
     Attributes:
-        words: of a lineage, of 64 bits each.
-        lengths: per source int64[width], length of the query's window by bit.
         held_for: windows for which rows are kept in any case, with the number of requests.
     """
 
-    def __init__(self, sources: int) -> None:
-        self.words = 1
-        self.lengths = [np.zeros(64, np.int64) for _ in range(sources)]
+    def __init__(self, sources: int, bits: Bits) -> None:
+        self._bits = bits
+        self._lengths = [np.zeros(64, np.int64) for _ in range(sources)]
         self.held_for: Counter[tuple[int, ...]] = Counter()
         self._members: dict[int, Held] = {}
         self._retired: set[int] = set()
-        self._free: list[int] = []
         self._dismissed: list[int] = []
 
     def __len__(self) -> int:
@@ -75,6 +99,18 @@ class Members:
 
     def __getitem__(self, bit: int) -> Held:
         return self._members[bit]
+
+    @property
+    def words(self) -> int:
+        """Of a lineage, of 64 bits each."""
+        return self._bits.words
+
+    @property
+    def lengths(self) -> list[Array]:
+        """Per source int64[width], length of the query's window by bit."""
+        if self._lengths[0].size < self.width:
+            self._lengths = [np.resize(w, self.width) for w in self._lengths]
+        return self._lengths
 
     @property
     def width(self) -> int:
@@ -98,10 +134,7 @@ class Members:
 
     def add(self, member: Member) -> int:
         """Add a query; returns its bit. There may be more words than before."""
-        bit = self._free.pop() if self._free else len(self._members) + len(self._dismissed)
-        if bit >= self.width:
-            self.words *= 2
-            self.lengths = [np.resize(w, self.width) for w in self.lengths]
+        bit = self._bits.take()
         self._members[bit] = Held(member.windows, member.accepts, member.attributes)
         for lengths, length in zip(self.lengths, member.windows, strict=True):
             lengths[bit] = length
@@ -119,7 +152,7 @@ class Members:
 
     def recycle(self) -> None:
         """No results of dropped queries are held any more."""
-        self._free += self._dismissed
+        self._bits.give_back(self._dismissed)
         self._dismissed = []
 
     def windows(self) -> list[Windows]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.eddy.composites import Composites
-from eddyline.runtime.eddy.edges import Equality, Key
+from eddyline.runtime.eddy.edges import Equality, Key, ends_of
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.join_inputs.join_input import JoinInput
@@ -142,19 +142,12 @@ class Routing:
         """The virtual source of these sources."""
         if sources not in self._virtual:
             left = [n for n in range(len(self._sides)) if n not in sources]
-            shared = [(n, self._shared_keys(n, sources)) for n in left]
+            shared = [(n, ends_of(n, sorted(sources), self._edges)) for n in left]
             ready = [(n, ends) for n, ends in shared if ends or self._theta is not None]
             policy = self._new_policy() if len(ready) > 1 else None
             probes = tuple(self._probe(n, ends) for n, ends in ready)
             self._virtual[sources] = VirtualSource(sources, probes, policy)
         return self._virtual[sources]
-
-    def _shared_keys(self, source: int, joined: frozenset[int]) -> list[tuple[int, Key, Key]]:
-        """The sources joined that share a key with a source: each one, its key, and that of the
-        source.
-        """
-        ends = (edge.seen_from(source) for edge in self._edges)
-        return [end for end in ends if end is not None and end[0] in joined]
 
     def _probe(self, source: int, ends: Sequence[tuple[int, Key, Key]]) -> Probe:
         """The probe of a source that shares these keys with what is joined."""

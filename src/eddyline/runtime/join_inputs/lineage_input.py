@@ -8,14 +8,15 @@ Source: Madden et al. 2002, section 2.3.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 from functools import reduce
 
 import numpy as np
 
 from eddyline.kernels.lineage import any_wanted, meet
-from eddyline.runtime.batch import Batch, Evaluator, Stored
+from eddyline.kernels.prefixes import joined
+from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.key_index import KeySet
 from eddyline.runtime.join_inputs.access import ScanIndex
@@ -64,9 +65,9 @@ class LineageInput:
         self.window = window
         self._keys = keys
         self._cells = tuple(Stored(0, i) for i in range(len(stem.schema)))
-        rows = StemRows(stem, window)
+        self._stored = StemRows(stem, window)
         self._by_key = {
-            name: JoinInput(rows, columns, index=None if columns else ScanIndex(stem))
+            name: JoinInput(self._stored, columns, index=None if columns else ScanIndex(stem))
             for name, columns in keys.items()
         }
         self._lane = f"lineage:{stem.new_name()}"
@@ -86,6 +87,19 @@ class LineageInput:
     def key(self, name: Hashable) -> tuple[Evaluator, ...]:
         """How to compute the columns of a key."""
         return self._keys[name]
+
+    def add_key(self, name: Hashable, columns: tuple[Evaluator, ...]) -> None:
+        """Let the visible rows be probed by another key. There is no gate."""
+        self._keys[name] = columns
+        self._by_key[name] = rows = JoinInput(self._stored, columns)
+        required = self._required_places()
+        batch = self.rows(self.stem.ids(required + self.stem.first))
+        rows.index.fill(*_indexed(rows, batch, required + self.stem.first))
+
+    def drop_key(self, name: Hashable) -> None:
+        """Undo ``add_key``."""
+        del self._keys[name]
+        self._by_key.pop(name).close()
 
     @property
     def only(self) -> JoinInput:
@@ -196,6 +210,25 @@ class LineageInput:
         stored = self.stem.lane_at(self._lane, found)
         return meet(own, number, self._sets.array, stored, age, windows.lengths, windows.members)
 
+    def joined(
+        self, lanes: Array, probes: tuple[Array, Array], pairs: tuple[Array, Array], within: Windows
+    ) -> tuple[Array, Array]:
+        """Joined rows with the rows found that some query requires, which has them in its window.
+
+        Args:
+            lanes: int64[c, n]; the first is the instant. probes: int64[k], the rows that probe;
+                uint64[k, W], their lineage. pairs: int64[p] each, as ``probe`` returns them.
+
+        Returns:
+            int64[c + 1, q]: the lanes, and the ids of the rows found; uint64[q, W], lineage.
+        """
+        stem = self.stem
+        stored = stem.lane("ts"), self._sets.array, stem.lane(self._lane)
+        windows = within.lengths, within.members
+        out, lineage = joined(lanes, *probes, *pairs, stem.base, *stored, *windows)
+        out[-1] = stem.ids(out[-1])
+        return out, lineage
+
     def widen(self, words: int) -> None:
         """Make room for more queries."""
         self._sets.widen(words)
@@ -215,8 +248,12 @@ class LineageInput:
         rows, lineage = self._sets.required_by(self._held_numbers(), mask)
         return rows + self.stem.first, lineage
 
-    def mark(self, bit: int, required: Array, batch: Batch) -> None:
-        """Set which of all rows built (``batch``) a query requires."""
+    def mark(self, bit: int, selects: Callable[[], Predicate] | None) -> None:
+        """Set which of all rows built a query requires; ``selects`` makes its predicate."""
+        if not len(self.stem):
+            return
+        batch = self.rows(self.stem.ids(self.held()))
+        required = np.ones(len(batch), np.bool_) if selects is None else selects()(batch)
         numbers = self._held_numbers()
         is_first = bool((required & (numbers == EMPTY)).any())
         numbers[:] = self._sets.with_bit(numbers, bit, required)
@@ -230,8 +267,12 @@ class LineageInput:
 
     def _index_again(self, batch: Batch) -> None:
         """Make just those of the rows built (``batch``) visible that some query requires."""
-        required = np.flatnonzero(any_wanted(self._sets.array)[self._held_numbers()])
+        required = self._required_places()
         self.show_only(batch.take(required), required + self.stem.first)
+
+    def _required_places(self) -> Array:
+        """int64: which of the rows built some query requires."""
+        return np.flatnonzero(any_wanted(self._sets.array)[self._held_numbers()])
 
     def _numbers(self) -> Array:
         """int64[capacity], by place, the numbers of lineages."""
