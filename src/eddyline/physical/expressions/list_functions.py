@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.algebra.expressions import Call
+from eddyline.algebra.list_parts import list_parts
 from eddyline.kernels.lists import first_in_lists
 from eddyline.physical.expressions.kernel import (
     Datum,
@@ -23,7 +24,6 @@ from eddyline.physical.expressions.list_sets import LIST_SET_KERNELS
 from eddyline.physical.expressions.nested import lists_of
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import same_values
-from eddyline.runtime.stores.lists import list_parts
 
 
 def _order(offsets: Array, elements: pa.Array, ascending: bool, nulls_first: bool) -> Array:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.algebra.expressions import Call
+from eddyline.algebra.list_parts import list_parts
 from eddyline.physical.expressions.kernel import (
     Datum,
     Kernel,
@@ -20,7 +21,6 @@ from eddyline.physical.expressions.kernel import (
 from eddyline.physical.expressions.nested import lists_of
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import same_values
-from eddyline.runtime.stores.lists import list_parts
 
 
 def _rows(offsets: Array) -> Array:

@@ -11,19 +11,21 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call
+from eddyline.algebra.list_parts import list_parts
 from eddyline.kernels.lists import first_in_lists
 from eddyline.physical.expressions.evaluation import LENIENT, Evaluation, without
 from eddyline.physical.expressions.kernel import (
     Datum,
     Kernel,
     Maker,
+    always,
     argument_constant,
     as_arrays,
+    null_where_not,
     values_of,
 )
 from eddyline.runtime.stores.columns import Array, bitmap, validity_of
 from eddyline.runtime.stores.keys import same_values
-from eddyline.runtime.stores.lists import list_parts
 
 
 def _make_field(call: Call) -> Kernel:
@@ -105,6 +107,12 @@ def _array_contains(lists: Datum, element: Datum) -> pa.Array:
     return pc.if_else(known, found, pa.scalar(None, pa.bool_()))
 
 
+def _same_parts(left: Datum, right: Datum) -> pa.Array:
+    a, b = as_arrays(left, right)
+    same = same_values([a], [b])
+    return null_where_not(pc.and_(a.is_valid(), b.is_valid()), pa.array(same))
+
+
 def _size(values: pa.Array) -> pa.Array:
     sizes = pa.array(np.diff(list_parts(values)[0]).astype(np.int32))
     return pc.if_else(values.is_valid(), sizes, pa.scalar(None, pa.int32()))
@@ -169,6 +177,7 @@ NESTED_KERNELS: Final[dict[str, Maker]] = {
     "value_of_key": lambda call: _value_of_key,
     "get": _make_try_element(0),
     "try_element_at": _make_try_element(1),
+    "same_parts": always(_same_parts),
     "size": lambda call: _size,
     "array_contains": lambda call: _array_contains,
     "array_join": lambda call: _array_join,
