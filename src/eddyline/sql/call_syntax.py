@@ -67,6 +67,33 @@ def _overlay(parser: Any, text: exp.Expr) -> list[exp.Expr]:
     return [text, by, parser._parse_bitwise(), *_length(parser)]
 
 
+def existence(parser: Any) -> exp.Expr:
+    """``EXISTS (SELECT ...)``, or ``exists(list, x -> condition)``."""
+    word = parser._tokens[parser._index - 2]
+    node: exp.Expr
+    if _has_arrow(parser):
+        arguments = parser._parse_csv(parser._parse_lambda)
+        node = parser.expression(exp.Anonymous(this=word.text, expressions=arguments))
+    elif parser._curr.token_type in (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN):
+        node = parser.expression(exp.Exists(this=parser._parse_statement()))
+    else:
+        raise parser.fail(f"expected a SELECT in EXISTS, {parser.here()}")
+    node.update_positions(word)
+    return node
+
+
+def _has_arrow(parser: Any) -> bool:
+    """Whether ``->`` follows before the open parenthesis ends, outside of a SELECT."""
+    depth = 0
+    for token in parser._tokens[parser._index :]:
+        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
+        if depth < 0 or token.token_type == TokenType.SELECT:
+            return False
+        if depth == 0 and token.token_type == TokenType.ARROW:
+            return True
+    return False
+
+
 #: Parsers by the name of the function.
 CALLS: Final[dict[str, Callable[[Any], exp.Expr]]] = {
     "SUBSTRING": _call(_substring),

@@ -19,7 +19,7 @@ from sqlglot.errors import ParseError
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from eddyline.sql.call_syntax import CALLS
+from eddyline.sql.call_syntax import CALLS, existence
 from eddyline.sql.match_syntax import MatchParser
 
 #: The first token of a query.
@@ -96,7 +96,7 @@ class EddylineParser(MatchParser):
     STRICT_CAST = True
     FUNCTIONS: ClassVar[dict[str, Any]] = {}
     FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-        "EXISTS": _closed(lambda self: self._parse_existence()),
+        "EXISTS": _closed(existence),
         **{
             name: _closed(SparkParser.FUNCTION_PARSERS[name])
             for name in ("CAST", "TRY_CAST", "EXTRACT")
@@ -275,14 +275,6 @@ class EddylineParser(MatchParser):
         default = self._parse_disjunction() if self._match(TokenType.ELSE) else None
         self._expect(TokenType.END, "the END of CASE")
         return self.expression(exp.Case(this=operand, ifs=branches, default=default))
-
-    def _parse_existence(self) -> exp.Exists:
-        word = self._tokens[self._index - 2]
-        if self._curr.token_type not in QUERY_TOKENS:
-            raise self.fail(f"expected a SELECT in EXISTS, {self.here()}")
-        exists = self.expression(exp.Exists(this=self._parse_statement()))
-        exists.update_positions(word)
-        return exists
 
     def _expect(self, token: TokenType, what: str) -> None:
         if not self._match(token):

@@ -26,9 +26,6 @@ _SESSION: Final = (
 _OVER: Final = "write OVER (PARTITION BY k ORDER BY ts) behind it"
 _UNNEST: Final = "write FROM s, UNNEST(list) AS t (x), or LATERAL VIEW explode(list) t AS x"
 _JSON_LISTS: Final = "there are no aggregates that make JSON and maps; array_agg(x) makes a list"
-_ELEMENTS: Final = (
-    "there are no functions over the elements of lists: UNNEST(list) AS t (x) in FROM makes rows"
-)
 _JSON: Final = "write json_value(text, '$.field') or text ->> 'field'"
 _BITS: Final = "there are no operators and functions on bits"
 
@@ -59,10 +56,8 @@ _ADVICE: Final[dict[str, str]] = {
     "histogram_numeric": "write COUNT(*) with GROUP BY a bucket, as in floor(x / 10)",
     "explode explode_outer unnest inline inline_outer stack": _UNNEST,
     "posexplode posexplode_outer": "write FROM s, UNNEST(list) WITH ORDINALITY AS t (x, n)",
-    "struct row": "write named_struct('name', value, ...)",
-    "map map_from_arrays map_from_entries": "maps come from the source",
+    "row": "write struct(a, b), or named_struct('name', value, ...)",
     "regexp_extract_all string_to_array": "parts of a text are split(text, pattern)",
-    "transform aggregate reduce exists forall": _ELEMENTS,
     "extractjsonfield from_json to_json json_extract json_tuple": _JSON,
     "json_extract_path_text parse_json variant_get": _JSON,
     "timediff age date_part_diff": (

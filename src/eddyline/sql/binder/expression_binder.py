@@ -7,7 +7,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from eddyline.algebra.expressions import Expr
+from eddyline.algebra.expressions import ElementRef, Expr
 from eddyline.algebra.functions import Ordering
 from eddyline.errors import SqlError
 from eddyline.sql.binder.context import Context
@@ -17,6 +17,7 @@ class ExpressionBinder(Protocol):
     """Binds expressions over one scope; see ``scalars.Scalars``."""
 
     clause: str | None
+    elements: dict[str, ElementRef]
 
     @property
     def context(self) -> Context:
