@@ -658,3 +658,33 @@ SELECT transform(array(1), qty -> qty + 1) FROM trades
 =>
 no error
 ----------
+SELECT trades.*, PROCTIME() AS at FROM trades
+=>
+no error
+----------
+SELECT PROCTIME(1) FROM trades
+=>
+SqlError: line 1, column 8: PROCTIME() takes no arguments
+  SELECT PROCTIME(1) FROM trades
+         ^
+----------
+SELECT PROCTIME() AS at, symbol FROM companies
+=>
+SqlError: line 1, column 8: PROCTIME() is the event time of the rows of streams, which is not known here: select it in a sub-query
+  SELECT PROCTIME() AS at, symbol FROM companies
+         ^
+----------
+SELECT symbol FROM trades WHERE PROCTIME() > ts
+=>
+SqlError: line 1, column 33: PROCTIME() is the event time of the rows of streams, which is not known here: select it in a sub-query
+  SELECT symbol FROM trades WHERE PROCTIME() > ts
+                                  ^
+----------
+SELECT window_end, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE (SELECT symbol, ts AS t, PROCTIME() AS p FROM trades), DESCRIPTOR(p), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end
+=>
+no error
+----------
+SELECT t.symbol, c.sector FROM (SELECT *, PROCTIME() AS p FROM trades) AS t JOIN companies FOR SYSTEM_TIME AS OF t.p AS c ON c.symbol = t.symbol
+=>
+no error
+----------

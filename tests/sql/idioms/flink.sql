@@ -88,12 +88,6 @@ SqlError: line 1, column 16: there is no function CURRENT_WATERMARK: Engine.stat
   SELECT symbol, CURRENT_WATERMARK(ts) AS w FROM trades
                  ^
 ----------
-SELECT symbol, PROCTIME() AS p FROM trades
-=>
-SqlError: line 1, column 16: there is no function PROCTIME: the event time is the stream's column behind TIMESTAMP BY
-  SELECT symbol, PROCTIME() AS p FROM trades
-                 ^
-----------
 SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 3), 'yyyy') AS d FROM trades
 =>
 SqlError: line 1, column 20: there is no function TO_TIMESTAMP_LTZ: write timestamp_seconds(n), timestamp_millis(n) or timestamp_micros(n)
@@ -104,12 +98,6 @@ SELECT symbol, UUID() AS u FROM trades
 =>
 SqlError: line 1, column 16: UUID gives another value in each run, so a replay after a failure would give other answers; compute it before the stream instead
   SELECT symbol, UUID() AS u FROM trades
-                 ^
-----------
-SELECT symbol, PROCTIME() AS at FROM trades
-=>
-SqlError: line 1, column 16: there is no function PROCTIME: the event time is the stream's column behind TIMESTAMP BY
-  SELECT symbol, PROCTIME() AS at FROM trades
                  ^
 ----------
 SELECT symbol, JSON_OBJECT('a', qty) AS j FROM trades

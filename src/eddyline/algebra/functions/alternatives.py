@@ -78,7 +78,7 @@ _ADVICE: Final[dict[str, str]] = {
     "charindex strpos": "write position(part, text)",
     "current_watermark": "Engine.stats has the watermarks; the time of a result is its _ts",
     "jsonb_build_object json_build_object json_object": "write named_struct('name', value, ...)",
-    "rowtime proctime": "the event time is the stream's column behind TIMESTAMP BY",
+    "rowtime": "the event time is the stream's column behind TIMESTAMP BY",
     "istream rstream dstream": "write EMIT INSERTS, EMIT SNAPSHOT EVERY ... or EMIT CHANGES",
     "monotonically_increasing_id spark_partition_id input_file_name": (
         "rows are not numbered: add a column with a number in the source"

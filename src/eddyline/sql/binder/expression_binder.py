@@ -23,6 +23,10 @@ class ExpressionBinder(Protocol):
     def context(self) -> Context:
         """For errors."""
 
+    @property
+    def event_time(self) -> Expr | None:
+        """The event time of the rows, if it is known."""
+
     def bind(self, node: exp.Expr) -> Expr:
         """The typed expression."""
 

@@ -67,9 +67,20 @@ def _months_apart(scalars: ExpressionBinder, node: exp.Expr) -> Expr | None:
     return functions.map_functions.sequence_of_months(first, last, length.months)
 
 
+def _clock_of_row(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
+    """``PROCTIME()``: the query's clock when a row comes, which is the event time of the row."""
+    if node.expressions:
+        raise scalars.context.error(node, "PROCTIME() takes no arguments")
+    if scalars.event_time is None:
+        message = "PROCTIME() is the event time of the rows of streams, which is not known here"
+        raise scalars.context.error(node, f"{message}: select it in a sub-query")
+    return scalars.event_time
+
+
 #: Calls of which more than the arguments' values counts, by lower-case name.
 SPECIAL_CALLS: Final[dict[str, Callable[[ExpressionBinder, exp.Expr], Expr | None]]] = {
     "struct": _struct,
+    "proctime": _clock_of_row,
     "sequence": _months_apart,
 }
 

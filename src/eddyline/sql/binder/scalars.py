@@ -324,6 +324,11 @@ class Scalars:
         return bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
 
     @property
+    def event_time(self) -> Expr | None:
+        """The event time of the rows, if it is known."""
+        return self._scope.time
+
+    @property
     def context(self) -> Context:
         """For errors."""
         return self._context
