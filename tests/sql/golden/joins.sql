@@ -43,9 +43,7 @@ UnsupportedError: line 1, column 31: SEMI JOIN is not supported: write WHERE EXI
 ----------
 SELECT price FROM trades NATURAL LEFT JOIN quotes
 =>
-SqlError: line 1, column 19: LEFT JOIN needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
-  SELECT price FROM trades NATURAL LEFT JOIN quotes
-                    ^
+no error
 ----------
 SELECT price FROM trades [NOW] LEFT JOIN quotes [NOW] USING (sizes)
 =>

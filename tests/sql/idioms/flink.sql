@@ -106,3 +106,15 @@ SqlError: line 1, column 16: there is no function JSON_OBJECT: write named_struc
   SELECT symbol, JSON_OBJECT('a', qty) AS j FROM trades
                  ^
 ----------
+SELECT JSON_ARRAYAGG(qty) AS j FROM trades GROUP BY symbol WINDOW 1 MINUTE
+=>
+SqlError: line 1, column 8: there is no function JSON_ARRAYAGG: there are no aggregates that make JSON and maps; array_agg(x) makes a list
+  SELECT JSON_ARRAYAGG(qty) AS j FROM trades GROUP BY symbol WINDOW 1 MINUTE
+         ^
+----------
+SELECT symbol FROM trades GROUP BY HOP_PROCTIME(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE), symbol
+=>
+SqlError: line 1, column 36: there is no function HOP_PROCTIME: write FROM s [HOP 5 MINUTES EVERY 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)); FROM s [RANGE 5 MINUTES] slides with every row
+  SELECT symbol FROM trades GROUP BY HOP_PROCTIME(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE), symbol
+                                     ^
+----------

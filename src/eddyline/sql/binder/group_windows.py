@@ -19,8 +19,8 @@ from sqlglot import exp
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import ColumnRef, Expr, columns_of
-from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS
-from eddyline.algebra.plan import Plan, Sessions, Windowed
+from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS, is_window
+from eddyline.algebra.plan import Plan, Sessions
 from eddyline.algebra.reads import nodes, streams_read
 from eddyline.algebra.time_windows import TimeWindows
 from eddyline.errors import SqlError, UnsupportedError
@@ -95,7 +95,7 @@ class GroupWindow:
         call = f"{self.node.name}(...)"
         if not streams_read(plan):
             raise context.error(self.node, f"{call} needs a stream: tables have no event time")
-        if any(isinstance(node, (Windowed, Sessions)) for node in nodes(plan)):
+        if any(isinstance(node, Sessions) or is_window(node) for node in nodes(plan)):
             raise context.error(
                 self.node,
                 f"the rows are in windows already, beside {call}: GROUP BY window_start, "
