@@ -70,6 +70,33 @@ FUNCTIONS = (
     *("size(filter(ss, x -> x RLIKE '[a-c]'))", "array_sort(transform(ns, x -> -x))"),
 )
 
+MORE = (
+    *("to_json(struct(n, b, x, d, t, s, ns, ss, m, st))", "to_json(ns)", "to_json(map(i, s))"),
+    *('to_json(struct(s AS `a"b`, x > 0 AS c))', "to_json(xs)", "to_json(m)"),
+    *("to_json(struct(CAST(x AS DECIMAL(10, 2)) AS d, CAST(x AS FLOAT) AS f))", "pmod(n - 2, 3)"),
+    *(
+        "pmod(x, 1.5D)",
+        "pmod(b - 3, -2)",
+        "isnan(x)",
+        "isnan(n)",
+        "nanvl(get(xs, 0), x)",
+        "trunc(d, 'MM')",
+    ),
+    *("trunc(d, 'YEAR')", "trunc(t, 'week')", "trunc(d, 'Quarter')", "unix_date(d)", "space(n)"),
+    *("date_from_unix_date(n)", "equal_null(n, b)", "nullifzero(n)", "zeroifnull(n)"),
+    *("substring_index(s, '=', 1)", "substring_index(s, ',', -1)", "substring_index(s, 'zz', 2)"),
+    *(
+        "substring_index(s, ' ', 0)",
+        "n & b",
+        "n | 5",
+        "~n",
+        "shiftleft(n, b)",
+        "shiftright(b, 1)",
+    ),
+    *("shiftright(-n, 33)", "shiftleft(n, 31)", "bit_count(b)", "bit_count(-n)", "bit_count(n)"),
+    *("shiftleft(b, 65)", "cast(-n AS TINYINT) & 3Y"),
+)
+
 
 def rows(seed: int, count: int) -> pa.Table:
     rng = random.Random(seed)
@@ -126,7 +153,9 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b or (a != a and b != b))
 
 
-@pytest.mark.parametrize("expressions", [CONVERSIONS, FUNCTIONS], ids=["casts", "functions"])
+@pytest.mark.parametrize(
+    "expressions", [CONVERSIONS, FUNCTIONS, MORE], ids=["casts", "functions", "more"]
+)
 def test_values_are_those_of_spark(spark: SparkSession, expressions: tuple[str, ...]) -> None:
     table = rows(1, 300)
     names = [f"v{i}" for i in range(len(expressions))]
@@ -135,7 +164,11 @@ def test_values_are_those_of_spark(spark: SparkSession, expressions: tuple[str, 
     theirs = spark.sql(f"SELECT {listed} FROM nested_values ORDER BY i").toArrow()
     engine = Engine()
     engine.sql(DDL)
-    ours_listed = listed.replace("2L", "CAST(2 AS BIGINT)").replace("1L", "CAST(1 AS BIGINT)")
+    ours_listed = (
+        listed.replace("2L", "CAST(2 AS BIGINT)")
+        .replace("1L", "CAST(1 AS BIGINT)")
+        .replace("3Y", "CAST(3 AS TINYINT)")
+    )
     for literal in ("1.5D", "0.0D", "0.5D"):
         ours_listed = ours_listed.replace(literal, literal[:-1])
     engine.query(f"SELECT i, {ours_listed} FROM r [NOW]", name="q")

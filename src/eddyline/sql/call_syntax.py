@@ -94,6 +94,24 @@ def _has_arrow(parser: Any) -> bool:
     return False
 
 
+def _floor(parser: Any) -> exp.Expr:
+    """``FLOOR(x)``, or Flink's ``FLOOR(ts TO HOUR)``, which is ``DATE_TRUNC('HOUR', ts)``."""
+    word = parser._tokens[parser._index - 2]
+    arguments = parser._parse_csv(parser._parse_disjunction)
+    name = word.text
+    if len(arguments) == 1 and parser._match_text_seq("TO"):
+        if name.upper() != "FLOOR":
+            parser.refuse(
+                f"{name} to a unit", "write date_trunc('hour', ts) + INTERVAL 1 HOUR", word
+            )
+        unit = parser._curr
+        parser._advance()
+        name, arguments = "date_trunc", [exp.Literal.string(unit.text), *arguments]
+    call: exp.Expr = parser.expression(exp.Anonymous(this=name, expressions=arguments))
+    call.update_positions(word)
+    return call
+
+
 #: Parsers by the name of the function.
 CALLS: Final[dict[str, Callable[[Any], exp.Expr]]] = {
     "SUBSTRING": _call(_substring),
@@ -101,4 +119,5 @@ CALLS: Final[dict[str, Callable[[Any], exp.Expr]]] = {
     "TRIM": _call(_trim),
     "POSITION": _call(_position),
     "OVERLAY": _call(_overlay),
+    **dict.fromkeys(("FLOOR", "CEIL", "CEILING"), _floor),
 }

@@ -21,6 +21,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from eddyline.sql.call_syntax import CALLS, existence
 from eddyline.sql.match_syntax import MatchParser
+from eddyline.sql.rewrites import rewritten
 
 #: The first token of a query.
 QUERY_TOKENS: Final = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN})
@@ -37,8 +38,6 @@ _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
 
 #: Join types that are not supported, by their first word: what to write instead.
 _REFUSED_JOINS: Final = {
-    "SEMI": "write WHERE EXISTS (SELECT ...)",
-    "ANTI": "write WHERE NOT EXISTS (SELECT ...)",
     "POSITIONAL": "join on equalities and windows",
 }
 
@@ -244,6 +243,8 @@ class EddylineParser(MatchParser):
         return level[0]
 
     def _parse_between(self, this: exp.Expr | None) -> exp.Between:
+        if self._curr.text.upper() == "SYMMETRIC":
+            self.refuse("BETWEEN SYMMETRIC", "write BETWEEN least(a, b) AND greatest(a, b)")
         low = self._parse_bitwise()
         self._expect(TokenType.AND, "the AND of BETWEEN")
         return self.expression(exp.Between(this=this, low=low, high=self._parse_bitwise()))
@@ -290,7 +291,7 @@ class EddylineParser(MatchParser):
 
     def _parse_hint(self) -> exp.Hint | None:
         if self._match(TokenType.HINT, advance=False):
-            self.refuse("a hint", "joins run in the order that is estimated to cost least")
+            super()._parse_hint()  # no hint changes an answer
         return None
 
     def _parse_statement(self) -> exp.Expr | None:
@@ -309,6 +310,8 @@ class EddylineParser(MatchParser):
             while isinstance(first, exp.SetOperation):
                 first = first.this
             first.update_positions(start)
+        if isinstance(query, exp.Select):
+            rewritten(query, self.source)
         return query
 
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:

@@ -162,9 +162,7 @@ SqlError: line 1, column 35: expected explode(list) behind LATERAL VIEW, got 't'
 ----------
 SELECT explode(split(symbol, ',')) FROM trades
 =>
-SqlError: line 1, column 8: there is no function explode: write FROM s, UNNEST(list) AS t (x), or LATERAL VIEW explode(list) t AS x
-  SELECT explode(split(symbol, ',')) FROM trades
-         ^
+no error
 ----------
 SELECT posexplode(split(symbol, ',')) FROM trades
 =>

@@ -125,7 +125,7 @@ def _map_contains_key(args: tuple[Expr, ...]) -> Expr | None:
 
 @define(
     _FAMILY,
-    "array_join",
+    "array_join array_to_string",
     ["array_join(list, separator)", "array_join(list, separator, null)"],
     "The texts of a list with a constant between them; without those that are NULL, or with "
     "another text in their place.",

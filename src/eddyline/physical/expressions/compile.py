@@ -26,6 +26,7 @@ from eddyline.physical.expressions.elementwise import ELEMENTWISE, element_colum
 from eddyline.physical.expressions.evaluation import Columns, Evaluation, part_of
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
 from eddyline.physical.expressions.json_values import JSON_KERNELS
+from eddyline.physical.expressions.json_writing import JSON_WRITING_KERNELS
 from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, constant_array
 from eddyline.physical.expressions.lazy import LAZY, Node, optimistic
 from eddyline.physical.expressions.list_functions import LIST_KERNELS
@@ -53,6 +54,7 @@ KERNELS: dict[str, Maker] = {
     **MAP_KERNELS,
     **SORT_KEY_KERNELS,
     **JSON_KERNELS,
+    **JSON_WRITING_KERNELS,
     **ZONE_KERNELS,
     **DIGEST_KERNELS,
     **LIST_KERNELS,

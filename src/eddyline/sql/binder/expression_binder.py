@@ -23,6 +23,9 @@ class ExpressionBinder(Protocol):
     def context(self) -> Context:
         """For errors."""
 
+    def star(self) -> list[tuple[str, Expr]]:
+        """The columns of ``*``, with their names."""
+
     @property
     def event_time(self) -> Expr | None:
         """The event time of the rows, if it is known."""

@@ -24,7 +24,9 @@ def _field(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
 
 def _element(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     if len(node.expressions) != 1:
-        raise scalars.context.error(node, "write one position or key in [...]")
+        raise scalars.context.error(
+            node, "write one position or key in [...]; a map is map(key, value)"
+        )
     matched = node.this.unnest()
     if isinstance(matched, exp.Anonymous) and matched.name.lower() == "regexp_match":
         arguments = [*matched.expressions, *node.expressions]
@@ -46,9 +48,15 @@ def _array(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
 
 
 def _struct(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
-    """``struct(a, b + 1 AS c)``: fields with the names of columns, or col1, col2, ..."""
+    """``struct(a, b + 1 AS c)``: fields with the names of columns, or col1, col2, ...; of
+    ``struct(*)`` all columns.
+    """
     arguments: list[Expr] = []
     for number, part in enumerate(node.expressions, 1):
+        if isinstance(part, exp.Star):
+            for name, column in scalars.star():
+                arguments += [functions.literal(name, pa.string()), column]
+            continue
         name = part.alias if isinstance(part, exp.Alias) else part.name
         named = isinstance(part, (exp.Alias, exp.Column, exp.Dot, exp.Identifier))
         name = (name or part.expression.name) if named else f"col{number}"

@@ -22,7 +22,7 @@ from eddyline.sql.binder.literals import constant
 from eddyline.sql.binder.nested_values import NESTED_VALUES, SPECIAL_CALLS
 from eddyline.sql.binder.over_binding import bind_over
 from eddyline.sql.binder.over_calls import called_over, is_called_over
-from eddyline.sql.binder.predicates import PREDICATES
+from eddyline.sql.binder.predicates import PREDICATES, compared_otherwise, one_of_tuples
 from eddyline.sql.binder.refused import refusal_of
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.catalog import Catalog
@@ -52,6 +52,10 @@ _BINARY: Final[dict[type[exp.Expr], str]] = {
     exp.ILike: "ilike",
     exp.RegexpLike: "rlike",
     exp.SimilarTo: "similar_to",
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseLeftShift: "<<",
+    exp.BitwiseRightShift: ">>",
 }
 
 
@@ -163,6 +167,10 @@ class Scalars:
         expr: Expr | None = None
         for operator in reversed(chain):
             try:
+                special = compared_otherwise(self, operator) if expr is None else None
+                if special is not None:
+                    expr = special
+                    continue
                 months = self._with_months(operator, expr)
                 if months is not None:
                     expr = months
@@ -209,6 +217,8 @@ class Scalars:
         if node.args.get("query"):
             return self._sub_query(node)
         self._context.require_only(node, "this", "expressions")
+        if isinstance(node.this, exp.Tuple):
+            return one_of_tuples(self, node)
         return functions.resolve("in", self.bind_all([node.this, *node.expressions]))
 
     def _sub_query(self, node: exp.Expr) -> Expr:
@@ -322,6 +332,10 @@ class Scalars:
         """Whether a value of ORDER BY is in descending order, and whether NULL is first."""
         self._context.require_only(node, "this", "desc", "nulls_first")
         return bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
+
+    def star(self) -> list[tuple[str, Expr]]:
+        """The columns of ``*``, with their names."""
+        return self._scope.star()
 
     @property
     def event_time(self) -> Expr | None:
