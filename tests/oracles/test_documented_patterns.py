@@ -256,3 +256,28 @@ def test_esper_a_variable_more_than_once() -> None:
         "AFTER MATCH SKIP TO NEXT ROW PATTERN (A B A) DEFINE A AS A.value = 1, B AS B.value = 2",
     )
     assert found == [("E5", "E6", "E7"), ("E7", "E8", "E9")]
+
+
+def test_permute_prefers_the_orders_as_they_are_written() -> None:
+    """As Oracle's and Trino's documentation has it: alternatives in lexicographic order."""
+    found = esper(
+        numbered(1, 2, 3, 3, 2, 1, 1, 3, 2),
+        "ORDER BY ts MEASURES A.name AS a, B.name AS b, C.name AS c PATTERN (PERMUTE(A, B, C)) "
+        "DEFINE A AS A.value = 1, B AS B.value = 2, C AS C.value = 3",
+    )
+    assert found == [("E1", "E2", "E3"), ("E6", "E5", "E4"), ("E7", "E9", "E8")]
+    labels = esper(
+        numbered(5, 5),
+        "ORDER BY ts MEASURES A.name AS a, B.name AS b PATTERN (PERMUTE(B, A))",
+    )
+    assert labels == [("E2", "E1")]
+
+
+def test_from_the_first_row_of_a_partition() -> None:
+    sent = [("S1", 1), ("S2", 2), ("S1", 2), ("S2", 3), ("S1", 1), ("S1", 2), ("S3", 1)]
+    found = esper(
+        sent,
+        "PARTITION BY name ORDER BY ts MEASURES A.value AS a, B.value AS b PATTERN (^ A B) "
+        "DEFINE A AS A.value = 1",
+    )
+    assert found == [("S1", 1, 2)]

@@ -19,6 +19,7 @@ from eddyline.physical.expressions.compile import KERNELS
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
 from eddyline.physical.expressions.json_values import JSON_KERNELS
 from eddyline.physical.expressions.list_functions import LIST_KERNELS
+from eddyline.physical.expressions.maps import FALLIBLE_MAPS, MAP_KERNELS
 from eddyline.physical.expressions.nested import FALLIBLE_NESTED, NESTED_KERNELS
 from eddyline.physical.expressions.sort_keys import SORT_KEY_KERNELS
 from eddyline.types import TIMESTAMP
@@ -237,19 +238,37 @@ def test_agrees_with_duckdb(expr: Expr, sql: str, duck: duckdb.DuckDBPyConnectio
     same(ours, theirs)
 
 
+BITS = ("&", "|", "~", "bit_count", "shiftleft", "shiftright")
+
+
 def test_every_kernel_is_compared_somewhere() -> None:
     used = {e.function for top, _ in AGREE for e in _calls(top)}
-    of_spark = {*LIST_KERNELS, "crc32", "hash", "months_between", "width_bucket", "xxhash64"}
+    of_spark = {
+        *LIST_KERNELS,
+        *BITS,
+        "to_json",
+        "truncate",
+        "crc32",
+        "hash",
+        "months_between",
+        "width_bucket",
+        "xxhash64",
+    }
     elsewhere = {
         "initcap",
         *of_spark,
         *NESTED_KERNELS,
         *FALLIBLE_NESTED,
+        *MAP_KERNELS,
+        *FALLIBLE_MAPS,
         *JSON_KERNELS,
         *SORT_KEY_KERNELS,
     }
     assert used | elsewhere == (set(KERNELS) | set(FALLIBLE_KERNELS)) - set(TOLERANT_KERNELS)
-    inner = {"array_reverse", "try_date_add", "value_of_key", "whole_months", *SORT_KEY_KERNELS}
+    inner = {
+        *("array_reverse", "try_date_add", "value_of_key", "whole_months", *SORT_KEY_KERNELS),
+        *("same_parts", "sequence_of_months"),
+    }
     assert {*KERNELS, *FALLIBLE_KERNELS} <= {*FUNCTIONS} | inner
 
 

@@ -12,7 +12,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from eddyline.bench.nexmark.generator import Auctions
-from eddyline.bench.nexmark.workload import NAMES, batches_of, definitions, engine_of, text, write
+from eddyline.bench.nexmark.workload import (
+    NAMES,
+    batches_of,
+    definitions,
+    engine_of,
+    text,
+    views,
+    write,
+)
 from eddyline.spark import Session
 from eddyline.testing.bags import difference, rows_of
 from net_changes import answer_at
@@ -23,8 +31,8 @@ pytestmark = pytest.mark.spark
 EVENTS: Final = 3_000
 BATCH: Final = 1_000
 LOAD: Final = Auctions(seed=5, events_per_s=60)
-#: A filter, a join, groups of groups, windows, a top-n, sessions, a function of the user.
-SOME: Final = ("q2", "q3", "q4", "q5", "q8", "q11", "q14", "q19")
+#: A filter, joins, groups of groups, windows, a view, a top-n, sessions, a function of the user.
+SOME: Final = ("q2", "q3", "q4", "q5", "q8", "q11", "q12", "q13", "q14", "q19")
 
 
 @pytest.mark.parametrize(
@@ -36,6 +44,7 @@ def test_queries_in_one_job(spark: SparkSession, tmp_path: Path, names: Sequence
     session.sql(definitions(tmp_path / "in"))
     for name in names:
         to = str(tmp_path / "out" / name)
+        session.sql(views(name))
         session.query(name, text(name), sink="parquet", path=to, seq="true")
     session.start(available_now=True).finish()
     parts = [rows for rows, _ in batches_of(LOAD, EVENTS, BATCH)]

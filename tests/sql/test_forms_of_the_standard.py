@@ -43,6 +43,35 @@ SAME = [
         "SELECT dateadd(WEEK, v, ts) AS p FROM a",
         "SELECT ts + v * INTERVAL '7' DAY AS p FROM a",
     ),
+    (
+        f"SELECT * FROM {A} LEFT SEMI JOIN {B} ON a.k = b.k AND b.x > 1 WHERE a.v > 2",
+        f"SELECT * FROM {A} WHERE a.v > 2 AND EXISTS (SELECT 1 FROM {B} WHERE a.k = b.k "
+        "AND b.x > 1)",
+    ),
+    (
+        f"SELECT a.v FROM {A} LEFT ANTI JOIN {B} ON a.k = b.k JOIN c ON c.y = a.v",
+        f"SELECT a.v FROM {A} JOIN c ON c.y = a.v WHERE NOT EXISTS (SELECT 1 FROM {B} "
+        "WHERE a.k = b.k)",
+    ),
+    (
+        "SELECT v, explode(split(s, ',')) AS part FROM a WHERE v > 1",
+        "SELECT v, part FROM a LATERAL VIEW explode(split(s, ',')) t AS part WHERE v > 1",
+    ),
+    ("SELECT v FROM a WHERE (k, v) = (1, 2)", "SELECT v FROM a WHERE k = 1 AND v = 2"),
+    ("SELECT v FROM a WHERE (k, v) <> (1, 2)", "SELECT v FROM a WHERE NOT (k = 1 AND v = 2)"),
+    (
+        "SELECT v FROM a WHERE (k, v) IN ((1, 2), (3, 4))",
+        "SELECT v FROM a WHERE k = 1 AND v = 2 OR k = 3 AND v = 4",
+    ),
+    (
+        "SELECT 1 = ANY(array(k, v)) AS p FROM a",
+        "SELECT array_contains(array(k, v), 1) AS p FROM a",
+    ),
+    ("SELECT FLOOR(ts TO HOUR) AS p FROM a", "SELECT date_trunc('hour', ts) AS p FROM a"),
+    ("SELECT /*+ BROADCAST(c) */ v FROM a", "SELECT v FROM a"),
+    ("SELECT s::jsonb ->> 'x' AS p FROM a", "SELECT s ->> 'x' AS p FROM a"),
+    ("SELECT v & 1 = 0 AS p FROM a", "SELECT (v & 1) = 0 AS p FROM a"),
+    ("SELECT v << 2 AS p FROM a", "SELECT shiftleft(v, 2) AS p FROM a"),
 ]
 WRONG = [
     (f"SELECT v FROM {A} NATURAL JOIN {B}, {A.replace('a', 'd', 1)}", "'d'"),

@@ -65,6 +65,29 @@ class Parameter(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class ElementRef(Expr):
+    """A variable of a function over the elements of a list, as in ``transform(xs, x -> x + 1)``.
+
+    ``number`` tells it from the others that are visible there; ``name`` is not compared.
+    """
+
+    number: int
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ElementRef) and (self.number, self.type) == (
+            other.number,
+            other.type,
+        )
+
+    def __hash__(self) -> int:
+        return hash((ElementRef, self.number, self.type))
+
+
+@dataclass(frozen=True, slots=True)
 class Literal(Expr):
     """A constant; ``value`` is a Python value that ``pa.scalar(value, type)`` accepts, or None."""
 

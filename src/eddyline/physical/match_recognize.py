@@ -103,8 +103,9 @@ def _code(plan: MatchRecognize) -> Array:
 def _program(plan: MatchRecognize, splits: int, *, reads_run: bool) -> Program:
     within = kernels.NO_LIMIT if plan.within_us is None else plan.within_us + 1
     skip: Skip = plan.skip
+    last = 1 << (len(plan.variables) - 1)
     return Program(
-        beginnings(plan.pattern_of_rows),
+        last if plan.from_start else beginnings(plan.pattern_of_rows),
         within,
         _SKIPS[skip.to],
         skip.variables,

@@ -67,6 +67,51 @@ def _overlay(parser: Any, text: exp.Expr) -> list[exp.Expr]:
     return [text, by, parser._parse_bitwise(), *_length(parser)]
 
 
+def existence(parser: Any) -> exp.Expr:
+    """``EXISTS (SELECT ...)``, or ``exists(list, x -> condition)``."""
+    word = parser._tokens[parser._index - 2]
+    node: exp.Expr
+    if _has_arrow(parser):
+        arguments = parser._parse_csv(parser._parse_lambda)
+        node = parser.expression(exp.Anonymous(this=word.text, expressions=arguments))
+    elif parser._curr.token_type in (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN):
+        node = parser.expression(exp.Exists(this=parser._parse_statement()))
+    else:
+        raise parser.fail(f"expected a SELECT in EXISTS, {parser.here()}")
+    node.update_positions(word)
+    return node
+
+
+def _has_arrow(parser: Any) -> bool:
+    """Whether ``->`` follows before the open parenthesis ends, outside of a SELECT."""
+    depth = 0
+    for token in parser._tokens[parser._index :]:
+        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
+        if depth < 0 or token.token_type == TokenType.SELECT:
+            return False
+        if depth == 0 and token.token_type == TokenType.ARROW:
+            return True
+    return False
+
+
+def _floor(parser: Any) -> exp.Expr:
+    """``FLOOR(x)``, or Flink's ``FLOOR(ts TO HOUR)``, which is ``DATE_TRUNC('HOUR', ts)``."""
+    word = parser._tokens[parser._index - 2]
+    arguments = parser._parse_csv(parser._parse_disjunction)
+    name = word.text
+    if len(arguments) == 1 and parser._match_text_seq("TO"):
+        if name.upper() != "FLOOR":
+            parser.refuse(
+                f"{name} to a unit", "write date_trunc('hour', ts) + INTERVAL 1 HOUR", word
+            )
+        unit = parser._curr
+        parser._advance()
+        name, arguments = "date_trunc", [exp.Literal.string(unit.text), *arguments]
+    call: exp.Expr = parser.expression(exp.Anonymous(this=name, expressions=arguments))
+    call.update_positions(word)
+    return call
+
+
 #: Parsers by the name of the function.
 CALLS: Final[dict[str, Callable[[Any], exp.Expr]]] = {
     "SUBSTRING": _call(_substring),
@@ -74,4 +119,5 @@ CALLS: Final[dict[str, Callable[[Any], exp.Expr]]] = {
     "TRIM": _call(_trim),
     "POSITION": _call(_position),
     "OVERLAY": _call(_overlay),
+    **dict.fromkeys(("FLOOR", "CEIL", "CEILING"), _floor),
 }

@@ -23,6 +23,8 @@ _ARROW: Final[dict[exp.DType, pa.DataType]] = {
     exp.DType.TEXT: pa.string(),
     exp.DType.VARCHAR: pa.string(),
     exp.DType.CHAR: pa.string(),
+    exp.DType.JSON: pa.string(),
+    exp.DType.JSONB: pa.string(),
     exp.DType.BINARY: pa.binary(),
     exp.DType.DATE: pa.date32(),
     exp.DType.TIMESTAMPTZ: TIMESTAMP,

@@ -19,8 +19,9 @@ from sqlglot.errors import ParseError
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from eddyline.sql.call_syntax import CALLS
+from eddyline.sql.call_syntax import CALLS, existence
 from eddyline.sql.match_syntax import MatchParser
+from eddyline.sql.rewrites import rewritten
 
 #: The first token of a query.
 QUERY_TOKENS: Final = frozenset({TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN})
@@ -37,8 +38,6 @@ _REFUSED_CLAUSES: Final[dict[TokenType, tuple[str, str]]] = {
 
 #: Join types that are not supported, by their first word: what to write instead.
 _REFUSED_JOINS: Final = {
-    "SEMI": "write WHERE EXISTS (SELECT ...)",
-    "ANTI": "write WHERE NOT EXISTS (SELECT ...)",
     "POSITIONAL": "join on equalities and windows",
 }
 
@@ -96,7 +95,7 @@ class EddylineParser(MatchParser):
     STRICT_CAST = True
     FUNCTIONS: ClassVar[dict[str, Any]] = {}
     FUNCTION_PARSERS: ClassVar[dict[str, Any]] = {
-        "EXISTS": _closed(lambda self: self._parse_existence()),
+        "EXISTS": _closed(existence),
         **{
             name: _closed(SparkParser.FUNCTION_PARSERS[name])
             for name in ("CAST", "TRY_CAST", "EXTRACT")
@@ -244,6 +243,8 @@ class EddylineParser(MatchParser):
         return level[0]
 
     def _parse_between(self, this: exp.Expr | None) -> exp.Between:
+        if self._curr.text.upper() == "SYMMETRIC":
+            self.refuse("BETWEEN SYMMETRIC", "write BETWEEN least(a, b) AND greatest(a, b)")
         low = self._parse_bitwise()
         self._expect(TokenType.AND, "the AND of BETWEEN")
         return self.expression(exp.Between(this=this, low=low, high=self._parse_bitwise()))
@@ -276,14 +277,6 @@ class EddylineParser(MatchParser):
         self._expect(TokenType.END, "the END of CASE")
         return self.expression(exp.Case(this=operand, ifs=branches, default=default))
 
-    def _parse_existence(self) -> exp.Exists:
-        word = self._tokens[self._index - 2]
-        if self._curr.token_type not in QUERY_TOKENS:
-            raise self.fail(f"expected a SELECT in EXISTS, {self.here()}")
-        exists = self.expression(exp.Exists(this=self._parse_statement()))
-        exists.update_positions(word)
-        return exists
-
     def _expect(self, token: TokenType, what: str) -> None:
         if not self._match(token):
             raise self.fail(f"expected {what}, {self.here()}")
@@ -298,7 +291,7 @@ class EddylineParser(MatchParser):
 
     def _parse_hint(self) -> exp.Hint | None:
         if self._match(TokenType.HINT, advance=False):
-            self.refuse("a hint", "joins run in the order that is estimated to cost least")
+            super()._parse_hint()  # no hint changes an answer
         return None
 
     def _parse_statement(self) -> exp.Expr | None:
@@ -317,6 +310,8 @@ class EddylineParser(MatchParser):
             while isinstance(first, exp.SetOperation):
                 first = first.this
             first.update_positions(start)
+        if isinstance(query, exp.Select):
+            rewritten(query, self.source)
         return query
 
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:

@@ -40,6 +40,11 @@ class Interval:
     months: int = 0
     us: int = 0
 
+    @property
+    def is_positive(self) -> bool:
+        """Whether it is longer than zero; one of months and a rest is if both are."""
+        return min(self.months, self.us) >= 0 and max(self.months, self.us) > 0
+
     def plus(self, other: Interval, sign: int = 1) -> Interval:
         """The sum, or the difference."""
         return Interval(self.months + sign * other.months, self.us + sign * other.us)

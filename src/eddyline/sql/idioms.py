@@ -213,8 +213,11 @@ IDIOMS: Final = (
         "REFRESH MATERIALIZED VIEW",
         "the answer of a query is always up to date: read Query.snapshot()",
     ),
-    _idiom(r"GENERATE_SERIES \(.*", "generate_series(...)", "put the numbers into a table"),
-    _idiom(r"= ANY \( ARRAY \[.*", "= ANY (ARRAY[...])", "write x IN ('a', 'b')"),
+    _idiom(
+        r"GENERATE_SERIES \(.*",
+        "generate_series(...)",
+        "write FROM s, UNNEST(sequence(1, 3)) AS t (n)",
+    ),
     _idiom("@ @.*", "@@", "write text RLIKE 'pattern', or contains(text, 'word')"),
     _idiom("< @.*", "<@", "write x >= 1 AND x < 5, or array_contains(list, x)"),
     _idiom("@ >.*", "@>", "write array_contains(list, x), or text ->> '$.a' = 'x' for JSON"),

@@ -15,12 +15,22 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+from math import factorial
 from typing import Any, ClassVar, Final
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from eddyline.algebra.row_patterns import Alternatives, Repeated, RowPattern, Sequenced, Variable
+from eddyline.algebra.row_patterns import (
+    MAX_PROGRAM,
+    Alternatives,
+    Repeated,
+    RowPattern,
+    Sequenced,
+    Variable,
+    size_of,
+)
 from eddyline.sql.numbers import whole_number
 from eddyline.sql.set_syntax import SetOperationParser
 
@@ -32,11 +42,11 @@ _SKIPS: Final = (
 _QUANTIFIERS: Final = "*, +, ?, {n}, {n,}, {n,m}, {,m}, each also with ? behind it"
 _ONLY: Final = "PATTERN has variables, quantifiers, | and parentheses"
 _REFUSED: Final = {
-    TokenType.CARET: (
-        "^ in PATTERN",
-        "a stream has no first row that is kept in mind; leave it out",
+    TokenType.CARET: ("^ behind the start of PATTERN", "write PATTERN (^ ...) or (^ (A | B))"),
+    TokenType.PARAMETER: (
+        "$ in PATTERN",
+        "a stream has no last row; for the last one before a pause use a window [SESSION ...]",
     ),
-    TokenType.PARAMETER: ("$ in PATTERN", "a stream has no last row; leave it out"),
     TokenType.L_BRACE: ("{- in PATTERN", "leave rows out with WHERE on CLASSIFIER() AS name"),
 }
 
@@ -46,14 +56,15 @@ class MatchedRows(exp.Expression):
 
     ``partition``: columns; ``order``: what ORDER BY has; ``measures``: aliases; ``all_rows``;
     ``skip``: the word of where to, ``skip_to``: a variable's identifier; ``pattern``: over numbers
-    of ``variables``, their identifiers in order; ``within`` in us; ``subsets`` and ``define``:
-    aliases; of a subset, ``this`` is a tuple of identifiers. ``alias``: of the matches.
+    of ``variables``, their identifiers in order; ``from_start``: whether it begins with ``^``;
+    ``within`` in us; ``subsets`` and ``define``: aliases; of a subset, ``this`` is a tuple of
+    identifiers. ``alias``: of the matches.
     """
 
     arg_types: ClassVar[dict[str, bool]] = dict.fromkeys(
         (
             *("partition", "order", "measures", "all_rows", "skip", "skip_to", "pattern"),
-            *("variables", "within", "subsets", "define", "alias"),
+            *("from_start", "variables", "within", "subsets", "define", "alias"),
         ),
         False,
     )
@@ -195,7 +206,11 @@ class MatchParser(SetOperationParser):
             raise self.fail(f"expected PATTERN and a pattern in parentheses, {self.here()}")
         self._wanted(TokenType.L_PAREN, "( and a pattern")
         self._variables = []
+        at = self._curr
+        node.set("from_start", self._match(TokenType.CARET))
         pattern = self._alternatives()
+        if node.args["from_start"] and isinstance(pattern, Alternatives):
+            raise self.fail("^ is for one alternative here: write ^ (A | B)", at)
         self._wanted(TokenType.R_PAREN, "a variable, or ) to end PATTERN")
         node.set("pattern", pattern)
         node.set("variables", self._variables)
@@ -208,7 +223,9 @@ class MatchParser(SetOperationParser):
 
     def _sequence(self) -> RowPattern:
         parts: list[RowPattern] = []
-        while not self._match_set((TokenType.PIPE, TokenType.R_PAREN), advance=False):
+        while not self._match_set(
+            (TokenType.PIPE, TokenType.R_PAREN, TokenType.COMMA), advance=False
+        ):
             if not self._curr:
                 break
             parts.append(self._quantified())
@@ -239,7 +256,7 @@ class MatchParser(SetOperationParser):
         if at.token_type in _REFUSED:
             self.refuse(*_REFUSED[at.token_type])
         if at.text.upper() == "PERMUTE" and self._next.token_type == TokenType.L_PAREN:
-            self.refuse("PERMUTE", "write the orders as alternatives: (A B | B A)")
+            return self._permuted(at)
         name: Any = self._parse_id_var(any_token=False)
         if name is None:
             raise self.fail(f"{_ONLY}, {self.here()}", at)
@@ -250,6 +267,20 @@ class MatchParser(SetOperationParser):
             names.append(name.name.lower())
             known.append(name)
         return Variable(names.index(name.name.lower()))
+
+    def _permuted(self, at: Token) -> RowPattern:
+        """``PERMUTE(A, B)``: all orders of its parts as alternatives, as (A B | B A)."""
+        self._advance()
+        self._advance()
+        parts = [self._alternatives()]
+        while self._match(TokenType.COMMA):
+            parts.append(self._alternatives())
+        self._wanted(TokenType.R_PAREN, ", and a pattern, or ) to end PERMUTE")
+        if factorial(len(parts)) * sum(map(size_of, parts)) >= MAX_PROGRAM:
+            raise self.fail(f"PERMUTE has more than {MAX_PROGRAM} steps, n! for n patterns", at)
+        if len(parts) == 1:
+            return parts[0]
+        return Alternatives(tuple(map(Sequenced, permutations(parts))))
 
     def _counts(self) -> tuple[int, int | None] | None:
         """The least and the most number of times; None without a quantifier."""

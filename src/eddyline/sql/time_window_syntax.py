@@ -10,12 +10,18 @@ input becomes the FROM item, with the window as its argument ``windowed``.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from eddyline.algebra.time_windows import Kind
+from eddyline.sql.durations import Interval
+from eddyline.sql.window_lengths import windows_of
 from eddyline.sql.window_syntax import StreamWindow, WindowParser
+
+#: A length, and where it is written.
+_Length: TypeAlias = tuple[Interval, Token]
 
 #: The names of the arguments of each function, in order; those in brackets may be left out.
 ARGUMENTS: Final = {
@@ -42,14 +48,13 @@ _QUERY_TOKENS: Final = (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN)
 
 
 class FixedWindow(StreamWindow):
-    """TUMBLE, HOP or CUMULATE (``kind``), ``size``, ``step`` and ``offset`` in us; ``column`` is
-    the identifier of the event time, where it is written.
+    """TUMBLE, HOP or CUMULATE (``kind``): ``windows``, and their longest ``size`` in us; ``column``
+    is the identifier of the event time, where it is written.
     """
 
     arg_types: ClassVar[dict[str, bool]] = {
         **StreamWindow.arg_types,
-        "step": False,
-        "offset": False,
+        "windows": False,
         "column": False,
     }
 
@@ -87,7 +92,7 @@ class TimeWindowParser(WindowParser):
     def _window_function(self) -> exp.Expr:
         """``TUMBLE(input, time, size [, offset])``, or with ``NAME => argument``."""
         start = self._curr
-        kind = start.text.upper()
+        kind: Any = start.text.upper()
         self._advance(2)
         found: dict[str, Any] = {}
         keys: list[exp.Expr] = []
@@ -107,7 +112,8 @@ class TimeWindowParser(WindowParser):
         item: exp.Expr = found["DATA"]
         window: StreamWindow
         if kind == "SESSION":
-            window = self._session(start, found["GAP"], keys or self._partition())
+            gap, at = found["GAP"]
+            window = self._session(start, gap, at, keys or self._partition())
         else:
             step = found.get("SLIDE") or found.get("STEP")
             window = self._fixed(kind, start, found["SIZE"], step, found.get("OFFSET"))
@@ -134,7 +140,7 @@ class TimeWindowParser(WindowParser):
         if name == "TIMECOL":
             return self._time_column()
         at = self._curr
-        return self.duration(), at
+        return (self.duration() if name == "GAP" else self.length()), at
 
     def _window_input(self) -> exp.Expr:
         called = self._match(TokenType.TABLE)
@@ -177,34 +183,34 @@ class TimeWindowParser(WindowParser):
         return name
 
     def _window_body(self, start: Token) -> StreamWindow:
-        kind = self._curr.text.upper()
+        kind: Any = self._curr.text.upper()
         if kind not in ARGUMENTS:
             return super()._window_body(start)
         self._advance()
         if kind == "SESSION":
             return self._session_body(start)
         at = self._curr
-        size, step, offset = (self.duration(), at), None, None
+        size, step, offset = (self.length(), at), None, None
         if kind != "TUMBLE":
             if not self._match_text_seq("EVERY"):
                 form = BRACKET_FORMS[kind]
                 raise self.fail(f"expected EVERY and a duration, as in {form}; {self.here()}")
             at = self._curr
-            step = self.duration(), at
+            step = self.length(), at
         if self._match_text_seq("OFFSET"):
             at = self._curr
-            offset = self.duration(), at
+            offset = self.length(), at
         return self._fixed(kind, start, size, step, offset)
 
     def _session_body(self, start: Token) -> SessionWindow:
         at = self._curr
-        gap = self.duration(), at
+        gap = self.duration()
         keys: list[exp.Expr] = []
         if self._match_text_seq("BY"):
             keys = self._parse_csv(lambda: self._parse_id_var(any_token=False))
             if not keys:
                 raise self.fail(f"expected the columns of BY, {self.here()}")
-        return self._session(start, gap, keys)
+        return self._session(start, gap, at, keys)
 
     def _partition(self) -> list[exp.Expr]:
         """``PARTITION BY k`` or ``PARTITION BY (k, l)``, if it is there."""
@@ -219,34 +225,24 @@ class TimeWindowParser(WindowParser):
             raise self.fail(f"expected ) behind the columns of PARTITION BY, {self.here()}")
         return keys
 
-    def _session(self, start: Token, gap: tuple[int, Token], keys: list[exp.Expr]) -> SessionWindow:
-        if gap[0] <= 0:
-            raise self.fail("the gap of SESSION must be longer than zero", gap[1])
-        window = SessionWindow(kind="SESSION", size=gap[0], expressions=keys)
+    def _session(self, start: Token, gap: int, at: Token, keys: list[exp.Expr]) -> SessionWindow:
+        if gap <= 0:
+            raise self.fail("the gap of SESSION must be longer than zero", at)
+        window = SessionWindow(kind="SESSION", size=gap, expressions=keys)
         window.update_positions(start)
         return window
 
     def _fixed(
-        self,
-        kind: str,
-        start: Token,
-        size: tuple[int, Token],
-        step: tuple[int, Token] | None,
-        offset: tuple[int, Token] | None,
+        self, kind: Kind, start: Token, size: _Length, step: _Length | None, offset: _Length | None
     ) -> FixedWindow:
-        for length in filter(None, (size, step)):
-            if length[0] <= 0:
-                raise self.fail(f"a length of {kind} must be longer than zero", length[1])
-        if step and kind == "CUMULATE" and size[0] % step[0]:
-            message = "the size of CUMULATE must be a multiple of its step"
-            if step[0] % size[0] == 0:
-                message += ": the step comes first, then the size"
-            raise self.fail(message, size[1])
-        window = FixedWindow(
-            kind=kind,
-            size=size[0],
-            step=step[0] if step else size[0],
-            offset=offset[0] if offset else 0,
-        )
+        for length, at in filter(None, (size, step)):
+            if not length.is_positive:
+                raise self.fail(f"a length of {kind} must be longer than zero", at)
+        try:
+            lengths = (None if length is None else length[0] for length in (step, offset))
+            windows = windows_of(kind, size[0], *lengths)
+        except ValueError as e:
+            raise self.fail(str(e), size[1]) from None
+        window = FixedWindow(kind=kind, size=windows.size_us, windows=windows)
         window.update_positions(start)
         return window

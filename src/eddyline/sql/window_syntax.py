@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from eddyline.algebra.functions.alternatives import ALTERNATIVES, GROUP_WINDOWS
 from eddyline.errors import SqlError, UnsupportedError
-from eddyline.sql.durations import interval, is_unit, parse_duration, parse_span
+from eddyline.sql.durations import Interval, interval, is_unit, parse_interval, parse_span
 from eddyline.sql.limits import MAX_ROWS
 from eddyline.sql.named_windows import with_named_windows
 from eddyline.sql.numbers import shortened, whole_number
@@ -151,10 +151,13 @@ class WindowParser(SparkParser):
         if self._match_text_seq("RANGE"):
             self._refuse_frame("RANGE")
             at = self._curr
-            size = self.duration()
-            if size <= 0:
+            length = self.length()
+            if length.months:
+                message = "a month has no fixed length, so rows would not leave in their order: "
+                raise self.fail(message + "write DAYS, or calendar months as [TUMBLE 1 MONTH]", at)
+            if length.us <= 0:
                 raise self.fail("a RANGE window must be longer than zero", at)
-            return self._new_window(start, "RANGE", size)
+            return self._new_window(start, "RANGE", length.us)
         if self._match_text_seq("NOW"):
             return self._new_window(start, "RANGE", 1)
         if self._match_text_seq("UNBOUNDED"):
@@ -196,6 +199,16 @@ class WindowParser(SparkParser):
     def duration(self) -> int:
         """``5 SECONDS``, ``INTERVAL '5' SECONDS`` or ``'5 seconds'``, in microseconds."""
         self._match(TokenType.INTERVAL)
+        first = self._index
+        length = self.length()
+        try:
+            return length.fixed_us(" ".join(t.text for t in self._tokens[first : self._index]))
+        except ValueError as e:
+            raise self.fail(str(e), self._prev) from None
+
+    def length(self) -> Interval:
+        """The same, which may have months."""
+        self._match(TokenType.INTERVAL)
         at = self._curr
         sign = "-" if self._match(TokenType.DASH) else ""
         if not self._match_set((TokenType.NUMBER, TokenType.STRING)):
@@ -205,17 +218,17 @@ class WindowParser(SparkParser):
             if self._at_span():
                 first, last = self._curr.text, self._tokens[self._index + 2].text
                 self._advance(3)
-                return parse_span(amount, first, last).fixed_us(amount)
+                return parse_span(amount, first, last)
             if " " in amount.strip() or ":" in amount:
-                return parse_duration(amount)
+                return parse_interval(amount)
             if not self._curr or self._curr.token_type == TokenType.R_BRACKET:
                 raise self.fail(
                     f"{amount} has no time unit; write for example {amount} SECONDS", at
                 )
             at = self._curr
             self._advance()
-            us = interval(amount, at.text).fixed_us(f"{amount} {at.text}")
-            return us + (self.duration() if self._at_amount() else 0)
+            length = interval(amount, at.text)
+            return length.plus(self.length()) if self._at_amount() else length
         except ValueError as e:
             raise self.fail(str(e), at) from None
 

@@ -26,6 +26,7 @@ from sqlglot import exp
 
 from eddyline.testing.bags import Row, plain
 from eddyline.testing.live import LiveTable
+from eddyline.testing.month_windows import MonthWindows
 from eddyline.testing.reading import fixed_windows, range_windows, read_query, session_gaps
 from eddyline.testing.rendering import OracleCatalog, render
 
@@ -137,7 +138,11 @@ class Oracle:
         """When the windows of a query that have rows end."""
         starts = {t for name in self.streams for t in self._time_us(name).to_pylist()}
         found = {t + gap for t in starts for gap in session_gaps(sql, self.views)}
-        for _, size, step, offset in fixed_windows(sql, self.views):
+        for windows in fixed_windows(sql, self.views):
+            if isinstance(windows, MonthWindows):
+                found |= {e for t in starts for e in windows.ends_after(t)}
+                continue
+            _, size, step, offset = windows
             for t in starts:
                 first = (t - offset) // step * step + offset
                 found |= {e for e in range(first, first + size + step + 1, step) if e > t}

@@ -18,6 +18,8 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.tokenizer_core import Token, TokenType
 
+from eddyline.testing.month_windows import FixedLengths, MonthWindows
+
 _UNIT_US: Final = {
     "MICROSECOND": 1,
     "MILLISECOND": 1_000,
@@ -27,6 +29,7 @@ _UNIT_US: Final = {
     "DAY": 86_400_000_000,
     "WEEK": 604_800_000_000,
 }
+_MONTHS: Final = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _WINDOW_WORDS: Final = {"RANGE", "ROWS", "PARTITION", "PARTITION BY", "NOW", "UNBOUNDED"}
 _FIXED: Final = {"TUMBLE", "HOP", "CUMULATE", "SESSION"}
 _MARK: Final = re.compile(r"(?P<stream>.+)__window(?P<number>\d+)")
@@ -42,7 +45,7 @@ class WindowText:
     range_us: int | None = None
     rows: int | None = None
     partition: tuple[str, ...] = ()
-    fixed: tuple[str, int, int, int] | None = None
+    fixed: FixedLengths | MonthWindows | None = None
     session: tuple[int, tuple[str, ...]] | None = None
 
 
@@ -110,7 +113,7 @@ def range_windows(sql: str, views: Mapping[str, str]) -> set[int]:
     return lengths
 
 
-def fixed_windows(sql: str, views: Mapping[str, str]) -> set[tuple[str, int, int, int]]:
+def fixed_windows(sql: str, views: Mapping[str, str]) -> set[FixedLengths | MonthWindows]:
     """All TUMBLE, HOP and CUMULATE windows of a query and of its views."""
     return {w.fixed for w in _all_windows(sql, views) if w.fixed is not None}
 
@@ -221,17 +224,26 @@ def _function_at(body: Sequence[Token], i: int) -> tuple[int, int, WindowText] |
         elif depth:
             arguments[-1].append(body[at])
         at += 1
-    lengths = [_duration_us(a) for a in arguments[2:]]
+    lengths = [_length(a) for a in arguments[2:]]
     name = i + 2 + (body[i + 2].text.upper() == "TABLE")
     name += body[name].text == "("  # TABLE(s)
     if texts[0] == "SESSION":
         keys = _partition(arguments[0]) or _partition(body[at : at + 2])
         outside = at < len(body) and body[at].text.upper() == "PARTITION BY"
-        return name, at - 1 + 2 * outside, WindowText(session=(lengths[0], keys))
+        return name, at - 1 + 2 * outside, WindowText(session=(lengths[0][1], keys))
     if texts[0] == "TUMBLE":
         lengths.insert(0, lengths[0])
-    step, size, offset = (*lengths, 0)[:3]
-    return name, at - 1, WindowText(fixed=(texts[0], size, step, offset))
+    step, size, offset = (*lengths, (0, 0))[:3]
+    return name, at - 1, _fixed(texts[0], size, step, offset)
+
+
+def _fixed(
+    kind: str, size: tuple[int, int], step: tuple[int, int], offset: tuple[int, int]
+) -> WindowText:
+    """Windows of lengths in months and us."""
+    if size[0]:
+        return WindowText(fixed=MonthWindows(kind, size[0], *step, *offset))
+    return WindowText(fixed=(kind, size[1], step[1], offset[1]))
 
 
 def _partition(tokens: Sequence[Token]) -> tuple[str, ...]:
@@ -272,10 +284,10 @@ def _read_window(tokens: Sequence[Token]) -> WindowText:
         return WindowText(session=(_duration_us(tokens[1:by]), keys))
     if words[0] in _FIXED:
         at = {w: words.index(w) if w in words else len(words) for w in ("EVERY", "OFFSET")}
-        size = _duration_us(tokens[1 : min(at.values())])
-        every = _duration_us(tokens[at["EVERY"] + 1 : at["OFFSET"]])
-        offset = _duration_us(tokens[at["OFFSET"] + 1 :])
-        return WindowText(fixed=(words[0], size, every or size, offset))
+        size = _length(tokens[1 : min(at.values())])
+        every = _length(tokens[at["EVERY"] + 1 : at["OFFSET"]])
+        offset = _length(tokens[at["OFFSET"] + 1 :])
+        return _fixed(words[0], size, every if any(every) else size, offset)
     if words[0] == "RANGE":
         return WindowText(range_us=_duration_us(tokens[1:]))
     rows = WindowText(rows=int(words[words.index("ROWS") + 1]))
@@ -286,7 +298,15 @@ def _read_window(tokens: Sequence[Token]) -> WindowText:
 
 
 def _duration_us(tokens: Sequence[Token]) -> int:
-    """The us of ``5 MINUTES``, ``INTERVAL 5 MINUTES``, ``'5' MINUTES``, or of a sum of them."""
+    return _length(tokens)[1]
+
+
+def _length(tokens: Sequence[Token]) -> tuple[int, int]:
+    """Months and us of ``5 MINUTES``, ``INTERVAL 5 MINUTES``, ``'5' MINUTES``, or of a sum."""
     words = " ".join(t.text.upper() for t in tokens if t.text.upper() != "INTERVAL").split()
-    pairs = zip(words[::2], words[1::2], strict=True)
-    return sum(round(float(n) * _UNIT_US[unit.removesuffix("S")]) for n, unit in pairs)
+    months = us = 0
+    for number, unit in zip(words[::2], words[1::2], strict=True):
+        name = unit.removesuffix("S")
+        months += int(number) * _MONTHS[name] if name in _MONTHS else 0
+        us += round(float(number) * _UNIT_US.get(name, 0))
+    return months, us

@@ -22,6 +22,7 @@ from sqlglot import exp
 from eddyline.testing.duckdb_dialect import in_duckdb
 from eddyline.testing.failing import without_failing_rows
 from eddyline.testing.live import LiveUpdates
+from eddyline.testing.month_windows import FixedLengths, MonthWindows, rendered
 from eddyline.testing.reading import Reading, WindowText, read_query, stream_of
 from eddyline.testing.tied_rows import order_ties, waits_for_ties
 
@@ -130,24 +131,18 @@ def _in(rows: exp.Expr, columns: Iterable[str], window: WindowText) -> exp.Expr:
 
 
 def _in_windows(
-    rows: exp.Expr, columns: Iterable[str], fixed: tuple[str, int, int, int]
+    rows: exp.Expr, columns: Iterable[str], fixed: FixedLengths | MonthWindows
 ) -> exp.Expr:
     """Rows with __ts, once for each window that contains __ts and is open at $tau.
 
     Args:
         columns: of the rows; none: all but __ts.
     """
-    kind, size, step, offset = fixed
     shown = ", ".join(f'r."{c}"' for c in columns) or "r.* EXCLUDE (__ts)"
-    first, last = (0, size // step - 1) if kind == "CUMULATE" else (-(size // step) - 1, 0)
-    every = size if kind == "CUMULATE" else step
-    base = f"CAST(floor((r.__ts - {offset}) / {every}) AS BIGINT) * {every} + {offset}"
-    start, end = f"{base} + n.k * {step}", f"{base} + n.k * {step} + {size}"
-    if kind == "CUMULATE":
-        start, end = base, f"{base} + (n.k + 1) * {step}"
+    numbers, start, end = rendered(fixed)
     text = f"""
         SELECT {shown}, make_timestamp({start}) AS window_start, make_timestamp({end}) AS window_end
-        FROM __rows AS r, (SELECT UNNEST(generate_series({first}, {last})) AS k) AS n
+        FROM __rows AS r, (SELECT UNNEST({numbers}) AS k) AS n
         WHERE r.__ts <= $tau AND {start} <= r.__ts AND r.__ts < {end} AND $tau < {end}
     """
     return _filled(text, {"__rows": rows})

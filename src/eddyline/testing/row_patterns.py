@@ -60,6 +60,7 @@ class Pattern:
         ways: what it consists of. define: conditions by variable.
         within_us: the longest time from the first to the last row.
         skip: the way to skip. target: variables to skip to.
+        from_start: whether matches begin with the first row.
     """
 
     ways: Ways
@@ -67,6 +68,7 @@ class Pattern:
     within_us: int | None = None
     skip: Literal["past last", "next", "first", "last"] = "past last"
     target: tuple[str, ...] = ()
+    from_start: bool = False
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,7 @@ def matches(rows: Sequence[Row], pattern: Pattern, until_us: int) -> list[Match]
     """
     found = []
     start, decided = 0, -(1 << 62)
-    while start < len(rows):
+    while start < (1 if pattern.from_start else len(rows)):
         search = _Search(rows, pattern, start, decided)
         try:
             matched = next(pattern.ways(search, ()), None)

@@ -53,6 +53,11 @@ QUERIES = {
         "DEFINE B AS B.x > A.x) AS m",
         [],
     ),
+    "outer interval join": (
+        "SELECT a.k, a.x, b.k AS bk, b.x AS y FROM a FULL JOIN b ON a.k = b.k AND a.ts BETWEEN "
+        "b.ts - INTERVAL '2' SECOND AND b.ts + INTERVAL '1' SECOND",
+        ["a.k = b.k"],
+    ),
     "interval join": (
         "SELECT a.k, a.x, b.x AS y FROM a JOIN b ON a.k = b.k AND a.ts BETWEEN b.ts - INTERVAL '2' "
         "SECOND AND b.ts + INTERVAL '1' SECOND",

@@ -166,3 +166,95 @@ UnsupportedError: line 1, column 1: rows of several windows of CUMULATE 5 MINUTE
   SELECT symbol, window_end, RANK() OVER (ORDER BY COUNT(*)) AS r FROM trades [CUMULATE 5 MINUTES EVERY 1 MINUTE] GROUP BY symbol, window_start, window_end
   ^
 ----------
+SELECT symbol, COUNT(*) FROM trades [TUMBLE 1 MONTH] GROUP BY symbol
+=>
+no error
+----------
+SELECT symbol, window_end, COUNT(*) FROM trades [CUMULATE 1 YEAR EVERY 1 QUARTER] GROUP BY symbol, window_end
+=>
+no error
+----------
+SELECT COUNT(*) FROM trades [TUMBLE 1 MONTH 15 DAYS]
+=>
+SqlError: line 1, column 37: a window is of months or of a fixed length, not of both
+  SELECT COUNT(*) FROM trades [TUMBLE 1 MONTH 15 DAYS]
+                                      ^
+----------
+SELECT COUNT(*) FROM trades [TUMBLE INTERVAL '1-6' YEAR TO MONTH]
+=>
+no error
+----------
+SELECT COUNT(*) FROM trades [HOP 1 MONTH EVERY 1 DAY]
+=>
+SqlError: line 1, column 34: size and step of HOP are both of months, or both of fixed lengths
+  SELECT COUNT(*) FROM trades [HOP 1 MONTH EVERY 1 DAY]
+                                   ^
+----------
+SELECT COUNT(*) FROM trades [HOP 30 DAYS EVERY 1 MONTH]
+=>
+SqlError: line 1, column 34: size and step of HOP are both of months, or both of fixed lengths
+  SELECT COUNT(*) FROM trades [HOP 30 DAYS EVERY 1 MONTH]
+                                   ^
+----------
+SELECT COUNT(*) FROM trades [CUMULATE 1 MONTH EVERY 7 HOURS]
+=>
+SqlError: line 1, column 39: a step of CUMULATE over months is a day, or a part of it without a rest
+  SELECT COUNT(*) FROM trades [CUMULATE 1 MONTH EVERY 7 HOURS]
+                                        ^
+----------
+SELECT COUNT(*) FROM trades [CUMULATE 1 YEAR EVERY 5 MONTHS]
+=>
+SqlError: line 1, column 39: the size of CUMULATE must be a multiple of its step
+  SELECT COUNT(*) FROM trades [CUMULATE 1 YEAR EVERY 5 MONTHS]
+                                        ^
+----------
+SELECT COUNT(*) FROM trades [CUMULATE 1 MONTH EVERY 1 YEAR]
+=>
+SqlError: line 1, column 39: the size of CUMULATE must be a multiple of its step: the step comes first, then the size
+  SELECT COUNT(*) FROM trades [CUMULATE 1 MONTH EVERY 1 YEAR]
+                                        ^
+----------
+SELECT COUNT(*) FROM trades [TUMBLE 0 MONTHS]
+=>
+SqlError: line 1, column 37: a length of TUMBLE must be longer than zero
+  SELECT COUNT(*) FROM trades [TUMBLE 0 MONTHS]
+                                      ^
+----------
+SELECT COUNT(*) FROM trades [TUMBLE 1 DAY OFFSET 1 MONTH]
+=>
+SqlError: line 1, column 37: an OFFSET of months is for windows of months
+  SELECT COUNT(*) FROM trades [TUMBLE 1 DAY OFFSET 1 MONTH]
+                                      ^
+----------
+SELECT COUNT(*) FROM trades [SESSION 1 MONTH]
+=>
+SqlError: line 1, column 40: a month has no fixed length: write a number of DAYS, not 1 MONTH
+  SELECT COUNT(*) FROM trades [SESSION 1 MONTH]
+                                         ^
+----------
+SELECT COUNT(*) FROM trades [RANGE 1 MONTH]
+=>
+SqlError: line 1, column 36: a month has no fixed length, so rows would not leave in their order: write DAYS, or calendar months as [TUMBLE 1 MONTH]
+  SELECT COUNT(*) FROM trades [RANGE 1 MONTH]
+                                     ^
+----------
+SELECT window.start, COUNT(*) FROM trades GROUP BY window(ts, '1 month')
+=>
+no error
+----------
+SELECT window.start, COUNT(*) FROM trades GROUP BY window(ts, '1 month', '1 day')
+=>
+SqlError: line 1, column 52: size and step of HOP are both of months, or both of fixed lengths
+  SELECT window.start, COUNT(*) FROM trades GROUP BY window(ts, '1 month', '1 day')
+                                                     ^
+----------
+SELECT window.start, COUNT(*) FROM trades GROUP BY session_window(ts, '1 month')
+=>
+SqlError: line 1, column 52: a month has no fixed length: write a number of DAYS, not '1 month'
+  SELECT window.start, COUNT(*) FROM trades GROUP BY session_window(ts, '1 month')
+                                                     ^
+----------
+SELECT TUMBLE_START(ts, INTERVAL '1' YEAR), COUNT(*) FROM trades GROUP BY TUMBLE(ts, INTERVAL '1' YEAR)
+=>
+no error
+----------

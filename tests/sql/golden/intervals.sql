@@ -38,21 +38,19 @@ SqlError: line 1, column 13: an INTERVAL is a constant, as in INTERVAL 5 MINUTES
 -- windows have a fixed length
 SELECT qty FROM trades [RANGE 1 MONTH]
 =>
-SqlError: line 2, column 33: a month has no fixed length: write a number of DAYS, not 1 MONTH
+SqlError: line 2, column 31: a month has no fixed length, so rows would not leave in their order: write DAYS, or calendar months as [TUMBLE 1 MONTH]
   SELECT qty FROM trades [RANGE 1 MONTH]
-                                  ^
+                                ^
 ----------
 SELECT qty FROM trades [RANGE INTERVAL '1-2' YEAR TO MONTH]
 =>
-SqlError: line 1, column 40: a month has no fixed length: write a number of DAYS, not 1-2
+SqlError: line 1, column 31: a month has no fixed length, so rows would not leave in their order: write DAYS, or calendar months as [TUMBLE 1 MONTH]
   SELECT qty FROM trades [RANGE INTERVAL '1-2' YEAR TO MONTH]
-                                         ^
+                                ^
 ----------
 SELECT count(*) AS n FROM trades GROUP BY TUMBLE(ts, INTERVAL 1 MONTH)
 =>
-SqlError: line 1, column 54: a month has no fixed length: write a number of DAYS, not INTERVAL '1' MONTH
-  SELECT count(*) AS n FROM trades GROUP BY TUMBLE(ts, INTERVAL 1 MONTH)
-                                                       ^
+no error
 ----------
 SELECT qty FROM trades WHERE ts > now() - INTERVAL '1' MONTH
 =>

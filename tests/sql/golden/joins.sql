@@ -31,21 +31,19 @@ SqlError: line 1, column 26: which OUTER JOIN? Write LEFT, RIGHT or FULL in fron
 ----------
 SELECT price FROM trades LEFT ANTI JOIN quotes ON TRUE
 =>
-UnsupportedError: line 1, column 31: ANTI JOIN is not supported: write WHERE NOT EXISTS (SELECT ...)
+SqlError: line 1, column 19: EXISTS needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT price FROM trades LEFT ANTI JOIN quotes ON TRUE
-                                ^
+                    ^
 ----------
 SELECT price FROM trades LEFT SEMI JOIN quotes ON TRUE
 =>
-UnsupportedError: line 1, column 31: SEMI JOIN is not supported: write WHERE EXISTS (SELECT ...)
+SqlError: line 1, column 19: EXISTS needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT price FROM trades LEFT SEMI JOIN quotes ON TRUE
-                                ^
+                    ^
 ----------
 SELECT price FROM trades NATURAL LEFT JOIN quotes
 =>
-SqlError: line 1, column 19: LEFT JOIN needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
-  SELECT price FROM trades NATURAL LEFT JOIN quotes
-                    ^
+no error
 ----------
 SELECT price FROM trades [NOW] LEFT JOIN quotes [NOW] USING (sizes)
 =>

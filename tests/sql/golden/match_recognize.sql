@@ -119,13 +119,11 @@ SqlError: line 1, column 83: expected the next clause of MATCH_RECOGNIZE, or ) t
 ----------
 SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (^ A))
 =>
-UnsupportedError: line 1, column 80: ^ in PATTERN is not supported: a stream has no first row that is kept in mind; leave it out
-  SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (^ A))
-                                                                                 ^
+no error
 ----------
 SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (A $))
 =>
-UnsupportedError: line 1, column 82: $ in PATTERN is not supported: a stream has no last row; leave it out
+UnsupportedError: line 1, column 82: $ in PATTERN is not supported: a stream has no last row; for the last one before a pause use a window [SESSION ...]
   SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (A $))
                                                                                    ^
 ----------
@@ -137,9 +135,7 @@ UnsupportedError: line 1, column 82: {- in PATTERN is not supported: leave rows 
 ----------
 SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (PERMUTE(A, B)))
 =>
-UnsupportedError: line 1, column 80: PERMUTE is not supported: write the orders as alternatives: (A B | B A)
-  SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (PERMUTE(A, B)))
-                                                                                 ^
+no error
 ----------
 SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (A B) WITHIN INTERVAL 0 HOURS)
 =>
@@ -390,4 +386,70 @@ no error
 SELECT m.p FROM trades AS t (a, b, c, d) MATCH_RECOGNIZE (PARTITION BY b ORDER BY a MEASURES A.c AS p, t.d + t.c AS q PATTERN (A B)) AS m (x, p, y)
 =>
 no error
+----------
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN ((^ A | B)))
+=>
+UnsupportedError: line 1, column 81: ^ behind the start of PATTERN is not supported: write PATTERN (^ ...) or (^ (A | B))
+  SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN ((^ A | B)))
+                                                                                  ^
+----------
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (^ A | B))
+=>
+SqlError: line 1, column 80: ^ is for one alternative here: write ^ (A | B)
+  SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (^ A | B))
+                                                                                 ^
+----------
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (A ^ B))
+=>
+UnsupportedError: line 1, column 82: ^ behind the start of PATTERN is not supported: write PATTERN (^ ...) or (^ (A | B))
+  SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (A ^ B))
+                                                                                   ^
+----------
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (^ (A | B) C))
+=>
+no error
+----------
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (PERMUTE(A, B, C) D))
+=>
+no error
+----------
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (PERMUTE(A)))
+=>
+no error
+----------
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (PERMUTE(A, B+)))
+=>
+UnsupportedError: line 1, column 22: a pattern with *, + or {n,} needs WITHIN, as in PATTERN (A B+) WITHIN INTERVAL 1 HOUR, so that the rows that are kept are bounded
+  SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (PERMUTE(A, B+)))
+                       ^
+----------
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (PERMUTE(A, B, C, D, E, F)))
+=>
+SqlError: line 1, column 80: PERMUTE has more than 2000 steps, n! for n patterns
+  SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (PERMUTE(A, B, C, D, E, F)))
+                                                                                 ^
+----------
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (PERMUTE(A))
+=>
+SqlError: line 1, column 90: expected the next clause of MATCH_RECOGNIZE, or ) to end it, but the statement ends
+  SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (PERMUTE(A))
+                                                                                           ^
+----------
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (PERMUTE(A, )))
+=>
+SqlError: line 1, column 91: expected a variable of PATTERN, got ')'
+  SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (PERMUTE(A, )))
+                                                                                            ^
+----------
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (A, B))
+=>
+SqlError: line 1, column 81: expected a variable, or ) to end PATTERN, got ','
+  SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (A, B))
+                                                                                  ^
+----------
+SELECT * FROM (SELECT symbol, price FROM trades) MATCH_RECOGNIZE (ORDER BY _ts PATTERN (^ A))
+=>
+SqlError: line 1, column 50: ^ in PATTERN needs the event time: select it in the sub-query
+  SELECT * FROM (SELECT symbol, price FROM trades) MATCH_RECOGNIZE (ORDER BY _ts PATTERN (^ A))
+                                                   ^
 ----------

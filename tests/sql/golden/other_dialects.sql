@@ -204,9 +204,7 @@ no error
 ----------
 SELECT explode(split(symbol, ',')) FROM trades
 =>
-SqlError: line 1, column 8: there is no function explode: write FROM s, UNNEST(list) AS t (x), or LATERAL VIEW explode(list) t AS x
-  SELECT explode(split(symbol, ',')) FROM trades
-         ^
+no error
 ----------
 SELECT split(symbol, ',')[0] FROM trades
 =>
@@ -326,9 +324,9 @@ no error
 ----------
 SELECT * FROM trades LEFT SEMI JOIN orders ON trades.qty = orders.qty
 =>
-UnsupportedError: line 1, column 27: SEMI JOIN is not supported: write WHERE EXISTS (SELECT ...)
+SqlError: line 1, column 15: EXISTS needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT * FROM trades LEFT SEMI JOIN orders ON trades.qty = orders.qty
-                            ^
+                ^
 ----------
 SELECT * FROM trades ASOF JOIN orders MATCH_CONDITION (trades.ts >= orders.ts) ON trades.qty = orders.qty
 =>
@@ -564,13 +562,13 @@ SqlError: line 1, column 15: unexpected '2'
 ----------
 SELECT qty ^ 2, qty & 1, qty | 1, qty << 1 FROM trades
 =>
-UnsupportedError: line 1, column 8: ^ is not supported: there are no operators on bits; a power is power(x, y)
+UnsupportedError: line 1, column 8: ^ is not supported: for some it is a power, write power(x, y); for others the bits that differ, (x | y) - (x & y)
   SELECT qty ^ 2, qty & 1, qty | 1, qty << 1 FROM trades
          ^
 ----------
 SELECT lenght(symbol) FROM trades
 =>
-SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 260: length, len, element, left, char_length, right, least, ln
+SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 297: length, len, element, left, char_length, array_length, right, least
   SELECT lenght(symbol) FROM trades
          ^
 ----------
@@ -638,9 +636,7 @@ SqlError: line 1, column 1: unknown statement; rows are read from the sources of
 ----------
 SELECT /*+ BROADCAST(orders) */ qty FROM trades
 =>
-UnsupportedError: line 1, column 8: a hint is not supported: joins run in the order that is estimated to cost least
-  SELECT /*+ BROADCAST(orders) */ qty FROM trades
-         ^
+no error
 ----------
 SELECT STREAM qty FROM trades
 =>
@@ -656,7 +652,223 @@ UnsupportedError: line 1, column 8: SELECT istream is not supported: write EMIT 
 ----------
 SELECT transform(array(1), qty -> qty + 1) FROM trades
 =>
-SqlError: line 1, column 8: there is no function transform: there are no functions over the elements of lists: UNNEST(list) AS t (x) in FROM makes rows
-  SELECT transform(array(1), qty -> qty + 1) FROM trades
+no error
+----------
+SELECT trades.*, PROCTIME() AS at FROM trades
+=>
+no error
+----------
+SELECT PROCTIME(1) FROM trades
+=>
+SqlError: line 1, column 8: PROCTIME() takes no arguments
+  SELECT PROCTIME(1) FROM trades
          ^
+----------
+SELECT PROCTIME() AS at, symbol FROM companies
+=>
+SqlError: line 1, column 8: PROCTIME() is the event time of the rows of streams, which is not known here: select it in a sub-query
+  SELECT PROCTIME() AS at, symbol FROM companies
+         ^
+----------
+SELECT symbol FROM trades WHERE PROCTIME() > ts
+=>
+SqlError: line 1, column 33: PROCTIME() is the event time of the rows of streams, which is not known here: select it in a sub-query
+  SELECT symbol FROM trades WHERE PROCTIME() > ts
+                                  ^
+----------
+SELECT window_end, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE (SELECT symbol, ts AS t, PROCTIME() AS p FROM trades), DESCRIPTOR(p), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end
+=>
+no error
+----------
+SELECT t.symbol, c.sector FROM (SELECT *, PROCTIME() AS p FROM trades) AS t JOIN companies FOR SYSTEM_TIME AS OF t.p AS c ON c.symbol = t.symbol
+=>
+no error
+----------
+SELECT * FROM trades LEFT SEMI JOIN companies ON trades.symbol = companies.symbol
+=>
+no error
+----------
+SELECT * FROM trades [RANGE 1 MINUTE] LEFT ANTI JOIN quotes [RANGE 1 MINUTE] ON trades.symbol = quotes.symbol WHERE qty > 1
+=>
+no error
+----------
+SELECT * FROM trades LEFT SEMI JOIN companies USING (symbol)
+=>
+SqlError: line 1, column 37: SEMI JOIN takes ON, with the columns of both sides
+  SELECT * FROM trades LEFT SEMI JOIN companies USING (symbol)
+                                      ^
+----------
+SELECT * FROM trades LEFT SEMI JOIN companies
+=>
+SqlError: line 1, column 37: SEMI JOIN takes ON, with the columns of both sides
+  SELECT * FROM trades LEFT SEMI JOIN companies
+                                      ^
+----------
+SELECT * FROM trades LEFT SEMI JOIN companies c ON trades.symbol = c.symbol RIGHT JOIN sectors ON 1 = 1
+=>
+UnsupportedError: line 1, column 37: SEMI JOIN before a RIGHT or FULL JOIN is not supported: write it in a sub-query in FROM
+  SELECT * FROM trades LEFT SEMI JOIN companies c ON trades.symbol = c.symbol RIGHT JOIN sectors ON 1 = 1
+                                      ^
+----------
+SELECT explode(split(symbol, ',')) AS part, explode(split(symbol, ';')) AS other FROM trades
+=>
+UnsupportedError: line 1, column 45: a SELECT explodes one list: write LATERAL VIEW explode(list) t AS x for each
+  SELECT explode(split(symbol, ',')) AS part, explode(split(symbol, ';')) AS other FROM trades
+                                              ^
+----------
+SELECT symbol, explode(split(symbol, ',')) AS part FROM trades WHERE qty > 1
+=>
+no error
+----------
+SELECT qty FROM trades WHERE (symbol, qty) = ('A', 1)
+=>
+no error
+----------
+SELECT qty FROM trades WHERE (symbol, qty) = ('A', 1, 2)
+=>
+SqlError: line 1, column 47: tuples of 2 and 3 values are compared
+  SELECT qty FROM trades WHERE (symbol, qty) = ('A', 1, 2)
+                                                ^
+----------
+SELECT qty FROM trades WHERE (symbol, qty) IN (('A', 1), 2)
+=>
+SqlError: line 1, column 58: expected 2 values in parentheses
+  SELECT qty FROM trades WHERE (symbol, qty) IN (('A', 1), 2)
+                                                           ^
+----------
+SELECT qty FROM trades WHERE (symbol, qty) < ('A', 1)
+=>
+UnsupportedError: line 1, column 31: a tuple is not supported: compare it with others by = or IN, with rows of a query by EXISTS
+  SELECT qty FROM trades WHERE (symbol, qty) < ('A', 1)
+                                ^
+----------
+SELECT qty FROM trades WHERE symbol = ANY(ARRAY['A', 'B']) AND qty = ANY(array(1))
+=>
+no error
+----------
+SELECT FLOOR(ts TO HOUR) AS h, FLOOR(price) AS f FROM trades
+=>
+no error
+----------
+SELECT symbol::jsonb ->> 'a' AS a FROM trades
+=>
+no error
+----------
+SELECT trunc(ts, 'day') FROM trades
+=>
+SqlError: line 1, column 8: the unit of trunc is a constant: 'year', 'quarter', 'month' or 'week'
+  SELECT trunc(ts, 'day') FROM trades
+         ^
+----------
+SELECT trunc(price, qty) FROM trades
+=>
+SqlError: line 1, column 8: the digits of truncate must be an integer constant, not qty
+  SELECT trunc(price, qty) FROM trades
+         ^
+----------
+SELECT price & 1 FROM trades
+=>
+SqlError: line 1, column 8: & does not take (DOUBLE, INT); valid: integer & integer
+  SELECT price & 1 FROM trades
+         ^
+----------
+SELECT substring_index(symbol, symbol, 1) FROM trades
+=>
+SqlError: line 1, column 8: the separator and the count of substring_index are constants
+  SELECT substring_index(symbol, symbol, 1) FROM trades
+         ^
+----------
+SELECT to_json(price) FROM trades
+=>
+SqlError: line 1, column 8: to_json does not take (DOUBLE); valid: to_json(structure, list or map)
+  SELECT to_json(price) FROM trades
+         ^
+----------
+SELECT to_json(struct(ts - ts AS i)) FROM trades
+=>
+SqlError: line 1, column 8: to_json takes no BINARY and no INTERVAL: STRUCT<i: INTERVAL>
+  SELECT to_json(struct(ts - ts AS i)) FROM trades
+         ^
+----------
+SELECT max(array(price)) FROM trades [ROWS 3]
+=>
+SqlError: line 1, column 8: max needs ordered values, not ARRAY<DOUBLE>
+  SELECT max(array(price)) FROM trades [ROWS 3]
+         ^
+----------
+SELECT TOPK(qty, 2) AS t FROM trades GROUP BY symbol WINDOW 1 MINUTE
+=>
+SqlError: line 1, column 8: there is no function TOPK: write slice(array_agg(x ORDER BY x DESC), 1, 3)
+  SELECT TOPK(qty, 2) AS t FROM trades GROUP BY symbol WINDOW 1 MINUTE
+         ^
+----------
+SELECT COLLECT(qty) FROM trades GROUP BY symbol WINDOW 1 MINUTE
+=>
+SqlError: line 1, column 8: there is no function COLLECT: write array_agg(x), or histogram(x) for the number of each value
+  SELECT COLLECT(qty) FROM trades GROUP BY symbol WINDOW 1 MINUTE
+         ^
+----------
+SELECT symbol IS JSON AS j FROM trades
+=>
+UnsupportedError: line 1, column 8: IS JSON is not supported: write x -> '$' IS NOT NULL
+  SELECT symbol IS JSON AS j FROM trades
+         ^
+----------
+SELECT IS_JSON(symbol) AS j FROM trades
+=>
+SqlError: line 1, column 8: there is no function IS_JSON: write x -> '$' IS NOT NULL
+  SELECT IS_JSON(symbol) AS j FROM trades
+         ^
+----------
+SELECT CEIL(ts TO HOUR) AS c FROM trades
+=>
+UnsupportedError: line 1, column 8: CEIL to a unit is not supported: write date_trunc('hour', ts) + INTERVAL 1 HOUR
+  SELECT CEIL(ts TO HOUR) AS c FROM trades
+         ^
+----------
+SELECT CEIL(price) AS c, CEILING(price) AS d FROM trades
+=>
+no error
+----------
+SELECT filter(split(symbol, ','), x => x = 'a') AS f FROM trades
+=>
+UnsupportedError: line 1, column 40: => in an expression is not supported: a function over elements is written x -> x + 1
+  SELECT filter(split(symbol, ','), x => x = 'a') AS f FROM trades
+                                         ^
+----------
+SELECT qty FROM trades WHERE price BETWEEN SYMMETRIC 5 AND 1
+=>
+UnsupportedError: line 1, column 44: BETWEEN SYMMETRIC is not supported: write BETWEEN least(a, b) AND greatest(a, b)
+  SELECT qty FROM trades WHERE price BETWEEN SYMMETRIC 5 AND 1
+                                             ^
+----------
+SELECT jsonb_array_elements(symbol) FROM trades
+=>
+SqlError: line 1, column 8: there is no function jsonb_array_elements: there are no lists of values in JSON texts: declare the column as ARRAY, or write x -> 0
+  SELECT jsonb_array_elements(symbol) FROM trades
+         ^
+----------
+SELECT hex(qty) FROM trades
+=>
+SqlError: line 1, column 8: there is no function hex: write a function of your own, CREATE FUNCTION ... LANGUAGE PYTHON
+  SELECT hex(qty) FROM trades
+         ^
+----------
+SELECT AS_VALUE(symbol) FROM trades
+=>
+SqlError: line 1, column 8: there is no function AS_VALUE: a column of GROUP BY is a value, too: leave AS_VALUE out
+  SELECT AS_VALUE(symbol) FROM trades
+         ^
+----------
+SELECT MAP['a', 1] AS m FROM trades
+=>
+SqlError: line 1, column 8: write one position or key in [...]; a map is map(key, value)
+  SELECT MAP['a', 1] AS m FROM trades
+         ^
+----------
+SELECT qty FROM trades WHERE (symbol, qty) IN (SELECT symbol, size FROM quotes [NOW]) WINDOW 1 MINUTE
+=>
+UnsupportedError: line 1, column 31: a tuple is not supported: compare it with others by = or IN, with rows of a query by EXISTS
+  SELECT qty FROM trades WHERE (symbol, qty) IN (SELECT symbol, size FROM quotes [NOW]) WINDOW 1 MINUTE
+                                ^
 ----------

@@ -1,8 +1,6 @@
 SELECT ~ qty FROM trades
 =>
-UnsupportedError: line 1, column 10: ~ is not supported: there are no operators on bits; a power is power(x, y)
-  SELECT ~ qty FROM trades
-           ^
+no error
 ----------
 SELECT regexp_match(symbol, 'a') FROM trades
 =>

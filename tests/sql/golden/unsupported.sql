@@ -65,9 +65,7 @@ SqlError: line 1, column 1: DISTINCT ON needs ORDER BY: which row is the first o
 ----------
 SELECT /*+ BROADCAST(companies) */ price FROM trades
 =>
-UnsupportedError: line 1, column 8: a hint is not supported: joins run in the order that is estimated to cost least
-  SELECT /*+ BROADCAST(companies) */ price FROM trades
-         ^
+no error
 ----------
 SELECT price FROM trades TABLESAMPLE (10 PERCENT)
 =>

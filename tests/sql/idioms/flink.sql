@@ -88,12 +88,6 @@ SqlError: line 1, column 16: there is no function CURRENT_WATERMARK: Engine.stat
   SELECT symbol, CURRENT_WATERMARK(ts) AS w FROM trades
                  ^
 ----------
-SELECT symbol, PROCTIME() AS p FROM trades
-=>
-SqlError: line 1, column 16: there is no function PROCTIME: the event time is the stream's column behind TIMESTAMP BY
-  SELECT symbol, PROCTIME() AS p FROM trades
-                 ^
-----------
 SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 3), 'yyyy') AS d FROM trades
 =>
 SqlError: line 1, column 20: there is no function TO_TIMESTAMP_LTZ: write timestamp_seconds(n), timestamp_millis(n) or timestamp_micros(n)
@@ -106,15 +100,21 @@ SqlError: line 1, column 16: UUID gives another value in each run, so a replay a
   SELECT symbol, UUID() AS u FROM trades
                  ^
 ----------
-SELECT symbol, PROCTIME() AS at FROM trades
-=>
-SqlError: line 1, column 16: there is no function PROCTIME: the event time is the stream's column behind TIMESTAMP BY
-  SELECT symbol, PROCTIME() AS at FROM trades
-                 ^
-----------
 SELECT symbol, JSON_OBJECT('a', qty) AS j FROM trades
 =>
 SqlError: line 1, column 16: there is no function JSON_OBJECT: write named_struct('name', value, ...)
   SELECT symbol, JSON_OBJECT('a', qty) AS j FROM trades
                  ^
+----------
+SELECT JSON_ARRAYAGG(qty) AS j FROM trades GROUP BY symbol WINDOW 1 MINUTE
+=>
+SqlError: line 1, column 8: there is no function JSON_ARRAYAGG: there are no aggregates that make JSON and maps; array_agg(x) makes a list
+  SELECT JSON_ARRAYAGG(qty) AS j FROM trades GROUP BY symbol WINDOW 1 MINUTE
+         ^
+----------
+SELECT symbol FROM trades GROUP BY HOP_PROCTIME(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE), symbol
+=>
+SqlError: line 1, column 36: there is no function HOP_PROCTIME: write FROM s [HOP 5 MINUTES EVERY 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)); FROM s [RANGE 5 MINUTES] slides with every row
+  SELECT symbol FROM trades GROUP BY HOP_PROCTIME(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE), symbol
+                                     ^
 ----------

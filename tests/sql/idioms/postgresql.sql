@@ -6,7 +6,7 @@ UnsupportedError: line 1, column 16: WITH RECURSIVE is not supported: write plai
 ----------
 SELECT n FROM generate_series(1, 10) AS g(n)
 =>
-UnsupportedError: line 1, column 15: generate_series(...) is not supported: put the numbers into a table
+UnsupportedError: line 1, column 15: generate_series(...) is not supported: write FROM s, UNNEST(sequence(1, 3)) AS t (n)
   SELECT n FROM generate_series(1, 10) AS g(n)
                 ^
 ----------
@@ -39,12 +39,6 @@ SELECT symbol, array_agg(price ORDER BY ts)[1:3] AS a FROM trades [NOW] GROUP BY
 UnsupportedError: line 1, column 45: a part of a list is not supported: write one position, as in list[0]
   SELECT symbol, array_agg(price ORDER BY ts)[1:3] AS a FROM trades [NOW] GROUP BY symbol
                                               ^
-----------
-SELECT qty FROM trades WHERE symbol = ANY (ARRAY['a', 'b'])
-=>
-UnsupportedError: line 1, column 37: = ANY (ARRAY[...]) is not supported: write x IN ('a', 'b')
-  SELECT qty FROM trades WHERE symbol = ANY (ARRAY['a', 'b'])
-                                      ^
 ----------
 SELECT qty FROM trades WHERE symbol @@ to_tsquery('a')
 =>
@@ -117,4 +111,16 @@ CREATE TRIGGER t AFTER INSERT ON trades EXECUTE FUNCTION f()
 UnsupportedError: line 1, column 1: CREATE TRIGGER is not supported: write CREATE QUERY name AS SELECT ... WITH (sink = 'webhook', url = '...')
   CREATE TRIGGER t AFTER INSERT ON trades EXECUTE FUNCTION f()
   ^
+----------
+SELECT symbol FROM trades WHERE qty ^ 2 > 9
+=>
+UnsupportedError: line 1, column 33: ^ is not supported: for some it is a power, write power(x, y); for others the bits that differ, (x | y) - (x & y)
+  SELECT symbol FROM trades WHERE qty ^ 2 > 9
+                                  ^
+----------
+SELECT qty FROM trades WHERE (symbol, qty) IN (SELECT symbol, size FROM quotes [NOW]) WINDOW 1 MINUTE
+=>
+UnsupportedError: line 1, column 31: a tuple is not supported: compare it with others by = or IN, with rows of a query by EXISTS
+  SELECT qty FROM trades WHERE (symbol, qty) IN (SELECT symbol, size FROM quotes [NOW]) WINDOW 1 MINUTE
+                                ^
 ----------

@@ -167,7 +167,8 @@ def uncomposed(request: Request) -> Expr:
         return request.base("count", where_known(arguments, key))
     if name in ("min", "max") and arguments is not None and len(arguments) == 1:
         [value] = arguments
-        if pt.is_decimal(value.type) and value.type.precision > NARROW_DIGITS:
+        wide = pt.is_decimal(value.type) and value.type.precision > NARROW_DIGITS
+        if wide or pt.is_struct(value.type):
             return chosen_value(request, name, [Ordering(value)])
     return as_call(base_aggregate(name, arguments, request.distinct, request.where))
 

@@ -26,11 +26,7 @@ _SESSION: Final = (
 _OVER: Final = "write OVER (PARTITION BY k ORDER BY ts) behind it"
 _UNNEST: Final = "write FROM s, UNNEST(list) AS t (x), or LATERAL VIEW explode(list) t AS x"
 _JSON_LISTS: Final = "there are no aggregates that make JSON and maps; array_agg(x) makes a list"
-_ELEMENTS: Final = (
-    "there are no functions over the elements of lists: UNNEST(list) AS t (x) in FROM makes rows"
-)
 _JSON: Final = "write json_value(text, '$.field') or text ->> 'field'"
-_BITS: Final = "there are no operators and functions on bits"
 
 #: Functions of the query's clock, and where they can be written.
 CLOCKS: Final = frozenset(("now", "current_timestamp", "mz_now"))
@@ -43,8 +39,8 @@ _ADVICE: Final[dict[str, str]] = {
     "tumble tumbling tumble_start tumble_end tumble_rowtime tumble_proctime time_bucket": _TUMBLING,
     "window": _GROUPED,
     "window_time date_bin": _TUMBLING,
-    "hop hop_start hop_end hop_rowtime cumulate sliding hopping": _HOPPING,
-    "session session_start session_end session_window": _SESSION,
+    "hop hop_start hop_end hop_rowtime hop_proctime cumulate sliding hopping": _HOPPING,
+    "session session_start session_end session_rowtime session_proctime session_window": _SESSION,
     "lag lead row_number rank dense_rank percent_rank cume_dist ntile nth_value": _OVER,
     "latest_by_offset": "write last(value)",
     "earliest_by_offset": "write first(value)",
@@ -59,11 +55,9 @@ _ADVICE: Final[dict[str, str]] = {
     "histogram_numeric": "write COUNT(*) with GROUP BY a bucket, as in floor(x / 10)",
     "explode explode_outer unnest inline inline_outer stack": _UNNEST,
     "posexplode posexplode_outer": "write FROM s, UNNEST(list) WITH ORDINALITY AS t (x, n)",
-    "struct row": "write named_struct('name', value, ...)",
-    "map map_from_arrays map_from_entries": "maps come from the source",
+    "row": "write struct(a, b), or named_struct('name', value, ...)",
     "regexp_extract_all string_to_array": "parts of a text are split(text, pattern)",
-    "transform aggregate reduce exists forall": _ELEMENTS,
-    "extractjsonfield from_json to_json json_extract json_tuple": _JSON,
+    "extractjsonfield from_json json_extract json_tuple": _JSON,
     "json_extract_path_text parse_json variant_get": _JSON,
     "timediff age date_part_diff": (
         "write b - a for an INTERVAL, or timestampdiff(SECOND, a, b) for a number"
@@ -80,15 +74,25 @@ _ADVICE: Final[dict[str, str]] = {
     ),
     "convert": "write CAST(x AS type)",
     "decode": "write CASE x WHEN ... THEN ... END",
-    "charindex strpos": "write position(part, text)",
+    "charindex": "write position(part, text)",
     "current_watermark": "Engine.stats has the watermarks; the time of a result is its _ts",
     "jsonb_build_object json_build_object json_object": "write named_struct('name', value, ...)",
-    "rowtime proctime": "the event time is the stream's column behind TIMESTAMP BY",
+    "rowtime": "the event time is the stream's column behind TIMESTAMP BY",
     "istream rstream dstream": "write EMIT INSERTS, EMIT SNAPSHOT EVERY ... or EMIT CHANGES",
     "monotonically_increasing_id spark_partition_id input_file_name": (
         "rows are not numbered: add a column with a number in the source"
     ),
-    "bit_count shiftleft shiftright getbit": _BITS,
+    "topk topkdistinct": "write slice(array_agg(x ORDER BY x DESC), 1, 3)",
+    "as_value": "a column of GROUP BY is a value, too: leave AS_VALUE out",
+    "collect": "write array_agg(x), or histogram(x) for the number of each value",
+    "is_json": "write x -> '$' IS NOT NULL",
+    "jsonb_array_elements json_array_elements jsonb_array_elements_text": (
+        "there are no lists of values in JSON texts: declare the column as ARRAY, or write x -> 0"
+    ),
+    "to_hex hex unhex base64 unbase64 encode url_decode url_encode": (
+        "write a function of your own, CREATE FUNCTION ... LANGUAGE PYTHON"
+    ),
+    "getbit bit_get": "write (x >> n) & 1",
 }
 
 #: What to write instead, by name; empty without advice.

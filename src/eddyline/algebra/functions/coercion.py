@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 from typing import Any, Final
 
@@ -11,6 +11,7 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions.conversion import can_fail, convert, failed
+from eddyline.algebra.functions.nested_conversion import parts_of
 from eddyline.algebra.slots import Slot
 from eddyline.errors import SqlError
 from eddyline.types import TIMESTAMP, sql_type
@@ -33,6 +34,7 @@ _CASTS: Final[dict[str, str]] = {
     "date": "date timestamp string",
     "timestamp": "timestamp date string integer float",
     "duration": "duration",
+    "nested": "string",
 }
 
 
@@ -84,9 +86,8 @@ def common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
     """
     common = _common(a, b)
     if common is None:
-        nested = pt.is_nested(a) or pt.is_nested(b)
-        hint = "their elements are not converted" if nested else "CAST one of them to the other"
-        raise SqlError(f"{sql_type(a)} and {sql_type(b)} have no common type; {hint}")
+        types = f"{sql_type(a)} and {sql_type(b)}"
+        raise SqlError(f"{types} have no common type; CAST one of them to the other")
     return common
 
 
@@ -101,6 +102,22 @@ def unify(args: Sequence[Expr]) -> tuple[Expr, ...]:
     if not pt.is_temporal(target) or pt.is_duration(target):
         target = reduce(common_type, (a.type for a in args))
     return tuple(_parsed(a, target) for a in args)
+
+
+def with_element(args: Sequence[Expr]) -> tuple[Expr, Expr] | None:
+    """A list and a value as a list of the common type of its elements and the value, and the value
+    as that type; None if the arguments are others.
+
+    Raises:
+        SqlError: there is no common type.
+    """
+    if len(args) != 2 or not pt.is_list(args[0].type):
+        return None
+    list_, value = args
+    if _is_text_literal(value) and pt.is_temporal(list_.type.value_type):
+        value = _parsed(value, list_.type.value_type)
+    type_ = common_type(list_.type.value_type, value.type)
+    return cast(list_, pa.list_(type_)), cast(value, type_)
 
 
 def cast(expr: Expr, type_: pa.DataType) -> Expr:
@@ -129,6 +146,10 @@ def try_cast(expr: Expr, type_: pa.DataType) -> Expr:
     if expr.type == type_:
         return expr
     _require_castable(expr.type, type_)
+    if any(
+        pt.is_map(a) and can_fail(a.key_type, b.key_type) for a, b in _all_parts(expr.type, type_)
+    ):
+        raise SqlError(f"cannot TRY_CAST to {sql_type(type_)}: a key of a map cannot be NULL")
     if isinstance(expr, Literal):
         return converted_constant(expr, type_) or Literal(type_, None)
     return Call(type_, "try_cast" if can_fail(expr.type, type_) else "cast", (expr,))
@@ -150,7 +171,21 @@ def converted_constant(constant: Literal, type_: pa.DataType) -> Expr | None:
         return Call(type_, "cast", (constant,))  # converted at evaluation
 
 
+def _all_parts(
+    source: pa.DataType, target: pa.DataType
+) -> Iterator[tuple[pa.DataType, pa.DataType]]:
+    """Both types, and those of their parts."""
+    yield source, target
+    for pair in parts_of(source, target):
+        yield from _all_parts(*pair)
+
+
 def _require_castable(source: pa.DataType, target: pa.DataType) -> None:
+    parts = parts_of(source, target)
+    for part in parts:
+        _require_castable(*part)
+    if parts or (pt.is_nested(source) and source == target):
+        return
     targets = _CASTS.get(kind(source), "")
     if kind(target) not in targets.split():
         valid = ", ".join(targets.upper().split()) or "nothing"
@@ -190,7 +225,21 @@ def _common(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
         return pa.float32() if {a, b} <= small else pa.float64()
     if kinds == {"date", "timestamp"}:
         return TIMESTAMP
-    return None
+    return _common_nested(a, b) if kinds == {"nested"} else None
+
+
+def _common_nested(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+    """Of parts that have a common type; fields of structures have the same names."""
+    common = [_common(*pair) for pair in parts_of(a, b)]
+    if not common or any(c is None for c in common):
+        return None
+    if pt.is_list(a):
+        return pa.list_(common[0])
+    if pt.is_map(a):
+        return pa.map_(*common)
+    if any(f.name.lower() != g.name.lower() for f, g in zip(a, b, strict=True)):
+        return None
+    return pa.struct([(f.name, c) for f, c in zip(a, common, strict=True)])
 
 
 def as_decimal(type_: pa.DataType) -> pa.DataType:

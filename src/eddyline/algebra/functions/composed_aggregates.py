@@ -76,7 +76,7 @@ compose(
 
 
 @compose(
-    "approx_count_distinct approx_distinct count_distinct",
+    "approx_count_distinct approx_distinct count_distinct countdistinct",
     ["approx_count_distinct(value)", "approx_count_distinct(value, error)"],
     "Number of distinct values that are not NULL, which is exact here.",
     (1, 2),

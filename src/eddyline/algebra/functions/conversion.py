@@ -16,6 +16,11 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from eddyline.algebra.functions import datetime_text, number_text
+from eddyline.algebra.functions.nested_conversion import (
+    convert_nested,
+    failed_nested,
+    parts_of,
+)
 
 _SECOND: Final = 1_000_000
 _DAY: Final = 86_400 * _SECOND
@@ -36,6 +41,8 @@ def convert(values: pa.Array, type_: pa.DataType) -> pa.Array:
     source = values.type
     if source == type_:
         return values
+    if pt.is_nested(source):
+        return convert_nested(values, type_, convert)
     for from_, to, rule in _RULES:
         if from_(source) and to(type_):
             return rule(values, type_)
@@ -44,6 +51,8 @@ def convert(values: pa.Array, type_: pa.DataType) -> pa.Array:
 
 def failed(values: pa.Array, result: pa.Array) -> pa.Array | None:
     """bool[n]: the values that could not be converted; None if all could."""
+    if pt.is_nested(values.type):
+        return failed_nested(values, result, failed)
     if result.null_count == values.null_count:
         return None
     lost = pc.and_(values.is_valid(), result.is_null())
@@ -54,6 +63,8 @@ def failed(values: pa.Array, result: pa.Array) -> pa.Array | None:
 
 def can_fail(source: pa.DataType, target: pa.DataType) -> bool:
     """Whether some value of the source type cannot be converted to the target type."""
+    if pt.is_nested(source):
+        return any(can_fail(a, b) for a, b in parts_of(source, target))
     if source == target or pt.is_null(source) or pt.is_boolean(target):
         return bool(pt.is_string(source) and pt.is_boolean(target))
     if pt.is_decimal(target):

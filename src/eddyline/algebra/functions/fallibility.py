@@ -63,6 +63,8 @@ _TESTS: Final[dict[str, Callable[[Call], bool]]] = {
     **dict.fromkeys(("add_months", "last_day", "make_date", "make_timestamp"), _always),
     **dict.fromkeys(("timestamp_seconds", "timestamp_millis", "repeat"), _always),
     **dict.fromkeys(("element", "element_at"), _always),
+    **dict.fromkeys(("map", "map_from_arrays", "map_from_entries", "map_concat"), _always),
+    **dict.fromkeys(("str_to_map", "sequence", "sequence_of_months"), _always),
     "try_element_at": _argument_may_be(1, 0),
 }
 #: The functions of calls that can fail.

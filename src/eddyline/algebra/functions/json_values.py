@@ -13,6 +13,7 @@ from eddyline.algebra.functions.coercion import literal
 from eddyline.algebra.functions.registry import define
 from eddyline.algebra.json_paths import parse_path
 from eddyline.errors import SqlError
+from eddyline.types import sql_type
 
 _FAMILY = "JSON in texts"
 _STRING = pa.string()
@@ -109,3 +110,23 @@ def _get_json_object(args: tuple[Expr, ...]) -> Expr | None:
 )
 def _json_query(args: tuple[Expr, ...]) -> Expr | None:
     return _at_path("json_query", args)
+
+
+@define(
+    _FAMILY,
+    "to_json",
+    "to_json(structure, list or map)",
+    "The value as JSON, as `to_json(struct(*))`; fields that are NULL are left out.",
+)
+def _to_json(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 1 or not pt.is_nested(args[0].type):
+        return None
+    if _has_no_json(args[0].type):
+        raise SqlError(f"to_json takes no BINARY and no INTERVAL: {sql_type(args[0].type)}")
+    return Call(_STRING, "to_json", args)
+
+
+def _has_no_json(type_: pa.DataType) -> bool:
+    if pt.is_nested(type_):
+        return any(_has_no_json(type_.field(i).type) for i in range(type_.num_fields))
+    return bool(pt.is_binary(type_) or pt.is_duration(type_))

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr, Literal
-from eddyline.algebra.functions.coercion import implicit, kind
+from eddyline.algebra.functions.coercion import kind, unify, with_element
 from eddyline.algebra.functions.registry import define
 from eddyline.errors import SqlError
 
@@ -67,10 +67,10 @@ _extreme("array_min", "The smallest element that is not NULL; NULL if there is n
     "The position of the first element that is equal, from 1, a BIGINT; 0 if there is none.",
 )
 def _array_position(args: tuple[Expr, ...]) -> Expr | None:
-    if len(args) != 2 or not _is_list(args[0]):
-        return None
-    element = implicit(args[1], args[0].type.value_type)
-    return element and Call(_BIGINT, "array_position", (args[0], element))
+    found = with_element(args)
+    return (
+        None if found is None or not _is_list(found[0]) else Call(_BIGINT, "array_position", found)
+    )
 
 
 @define(
@@ -100,18 +100,18 @@ def _slice(args: tuple[Expr, ...]) -> Expr | None:
     "The list without the elements that are equal to the value; NULL if the value is.",
 )
 def _array_remove(args: tuple[Expr, ...]) -> Expr | None:
-    if len(args) != 2 or not _is_list(args[0]):
-        return None
-    element = implicit(args[1], args[0].type.value_type)
-    return element and Call(args[0].type, "array_remove", (args[0], element))
+    found = with_element(args)
+    return (
+        None
+        if found is None or not _is_list(found[0])
+        else Call(found[0].type, "array_remove", found)
+    )
 
 
 def _longer(name: str, help_: str) -> None:
     def rule(args: tuple[Expr, ...]) -> Expr | None:
-        if len(args) != 2 or not pt.is_list(args[0].type):
-            return None
-        element = implicit(args[1], args[0].type.value_type)
-        return element and Call(args[0].type, name, (args[0], element))
+        found = with_element(args)
+        return None if found is None else Call(found[0].type, name, found)
 
     define(_FAMILY, name, f"{name}(list, value)", help_, rule)
 
@@ -166,13 +166,7 @@ def _of_two(name: str, help_: str, type_: pa.DataType | None = None) -> None:
     def rule(args: tuple[Expr, ...]) -> Expr | None:
         if len(args) != 2 or not all(_is_list(a) for a in args):
             return None
-        left, right = args
-        if right_too := implicit(right, left.type):
-            right = right_too
-        elif left_too := implicit(left, right.type):
-            left = left_too
-        else:
-            return None
+        left, right = unify(args)
         return Call(type_ or left.type, name, (left, right))
 
     define(_FAMILY, name, f"{name}(list, list)", help_, rule)

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr
-from eddyline.algebra.functions.coercion import implicit, kind, literal, unify
+from eddyline.algebra.functions.coercion import cast, implicit, kind, literal, unify, with_element
 from eddyline.algebra.functions.registry import define
 from eddyline.errors import SqlError, did_you_mean
 from eddyline.types import is_list, sql_type
@@ -109,10 +109,10 @@ def _size(args: tuple[Expr, ...]) -> Expr | None:
     "Whether an element is equal; NULL if none is and one is NULL.",
 )
 def _array_contains(args: tuple[Expr, ...]) -> Expr | None:
-    if len(args) != 2 or not pt.is_list(args[0].type) or pt.is_nested(args[0].type.value_type):
+    found = with_element(args)
+    if found is None or pt.is_nested(found[1].type):
         return None
-    element = implicit(args[1], args[0].type.value_type)
-    return element and Call(pa.bool_(), "array_contains", (args[0], element))
+    return Call(pa.bool_(), "array_contains", found)
 
 
 @define(_FAMILY, "map_contains_key", "map_contains_key(map, key)", "Whether the map has the key.")
@@ -125,19 +125,20 @@ def _map_contains_key(args: tuple[Expr, ...]) -> Expr | None:
 
 @define(
     _FAMILY,
-    "array_join",
+    "array_join array_to_string",
     ["array_join(list, separator)", "array_join(list, separator, null)"],
     "The texts of a list with a constant between them; without those that are NULL, or with "
     "another text in their place.",
 )
 def _array_join(args: tuple[Expr, ...]) -> Expr | None:
     text = pa.string()
-    if len(args) not in (2, 3) or args[0].type != pa.list_(text):
+    if len(args) not in (2, 3) or not pt.is_list(args[0].type):
         return None
+    texts = cast(args[0], pa.list_(text))
     others = [implicit(a, text) for a in args[1:]]
     if None in others:
         return None
-    return Call(text, "array_join", (args[0], *(o for o in others if o is not None)))
+    return Call(text, "array_join", (texts, *(o for o in others if o is not None)))
 
 
 @define(_FAMILY, "map_keys", "map_keys(map)", "The list of the keys.")

@@ -20,12 +20,32 @@ def _comparison(function: str, names: str, help_: str) -> None:
             return None
         left, right = unify(args)
         if pt.is_nested(left.type):
-            return None
+            return _of_nested(function, left, right)
         if pt.is_null(left.type):
             left, right = cast(left, _BOOL), cast(right, _BOOL)
         return Call(_BOOL, function, (left, right))
 
     define("Comparison", names, f"value {function} value", help_, rule)
+
+
+def _of_nested(function: str, left: Expr, right: Expr) -> Expr | None:
+    """Lists and structures are equal or not, parts that are NULL being equal; maps are not
+    compared.
+    """
+    if function not in ("=", "<>", "<=>") or _has_map(left.type):
+        return None
+    same = Call(_BOOL, "same_parts", (left, right))
+    if function == "=":
+        return same
+    if function == "<>":
+        return Call(_BOOL, "not", (same,))
+    missing = (Call(_BOOL, "is_null", (side,)) for side in (left, right))
+    return Call(_BOOL, "coalesce", (same, Call(_BOOL, "and", tuple(missing))))
+
+
+def _has_map(type_: pa.DataType) -> bool:
+    parts = [type_.field(i).type for i in range(type_.num_fields)]
+    return pt.is_map(type_) or any(map(_has_map, parts))
 
 
 _comparison("=", "= ==", "Equal; NULL if either is NULL.")
@@ -58,7 +78,9 @@ def _in(args: tuple[Expr, ...]) -> Expr | None:
         return None
     needle, *choices = unify(args)
     if pt.is_nested(needle.type):
-        return None
+        found = [_of_nested("=", needle, c) for c in choices]
+        parts = tuple(f for f in found if f is not None)
+        return None if not parts else parts[0] if not parts[1:] else Call(_BOOL, "or", parts)
     if not choices[1:]:
         return Call(_BOOL, "=", (needle, choices[0]))
     return Call(_BOOL, "in", (needle, *choices))

@@ -30,40 +30,74 @@ def has_order(type_: pa.DataType) -> bool:
 
 
 def sort_key(name: str, *orderings: Ordering) -> Expr:
-    """The values as a BINARY. ``name`` is the aggregate, for errors.
+    """The values as a BINARY; structures field by field. ``name`` is the aggregate, for errors.
 
     Raises:
         SqlError: values have no order.
     """
-    for ordering in orderings:
-        type_ = ordering.value.type
+    parts = _parts(orderings)
+    for part in parts:
+        type_ = part.value.type
         if not has_order(type_):
             raise SqlError(f"{name} needs ordered values, not {sql_type(type_)}")
     letters = "".join(
         ("d" if o.descending else "a") if o.nulls_first else ("D" if o.descending else "A")
-        for o in orderings
+        for o in parts
     )
-    return Call(
-        pa.binary(), "sort_key", (literal(letters, pa.string()), *(o.value for o in orderings))
-    )
+    return Call(pa.binary(), "sort_key", (literal(letters, pa.string()), *(o.value for o in parts)))
+
+
+def _parts(orderings: Sequence[Ordering]) -> list[Ordering]:
+    """Of each structure, whether it is there and its fields, NULL being less than any value."""
+    found = []
+    for ordering in orderings:
+        if pt.is_struct(ordering.value.type):
+            found += _parts(_fields(ordering))
+        else:
+            found.append(ordering)
+    return found
+
+
+def _fields(ordering: Ordering) -> list[Ordering]:
+    value, descending = ordering.value, ordering.descending
+    is_there = Call(pa.bool_(), "is_not_null", (value,))
+    fields = (Call(f.type, "field", (value, literal(f.name, pa.string()))) for f in value.type)
+    return [Ordering(e, descending, not descending) for e in (is_there, *fields)]
 
 
 def last_value(key: Expr, orderings: Sequence[Ordering]) -> Expr:
     """The last value of a sort key, which is ascending."""
-    return Call(orderings[-1].value.type, "last_of_sort_key", (key, _letters(orderings)))
+    *before, last = orderings
+    if not pt.is_struct(last.value.type):
+        return Call(last.value.type, "last_of_sort_key", (key, _letters(orderings)))
+    fields = _fields(last)
+    is_there, *values = (last_value(key, (*before, *fields[: i + 1])) for i in range(len(fields)))
+    type_ = last.value.type
+    whole = Call(type_, "named_struct", tuple(values))
+    return Call(type_, "case", (is_there, whole, Literal(type_, None)))
 
 
 def all_values(keys: Expr, orderings: Sequence[Ordering], *, empty: bool = False) -> Expr:
-    """The last values of a list of sort keys. ``empty``: of NULL an empty list."""
-    type_ = pa.list_(orderings[-1].value.type)
+    """The last values of a list of sort keys, none of which is NULL if they are structures.
+    ``empty``: of NULL an empty list.
+    """
+    *before, last = orderings
+    type_ = pa.list_(last.value.type)
+    if pt.is_struct(last.value.type):
+        fields = _fields(last)
+        lists = (
+            all_values(keys, (*before, *fields[: i + 1]), empty=empty)
+            for i in range(1, len(fields))
+        )
+        return Call(type_, "arrays_zip", tuple(lists))
     arguments = (keys, _letters(orderings), literal(empty, pa.bool_()))
     return Call(type_, "values_of_sort_keys", arguments)
 
 
 def _letters(orderings: Sequence[Ordering]) -> Literal:
     """How the values of a key are written, in capitals where the order is descending."""
-    letters = (_letter(o.value.type) for o in orderings)
-    pairs = zip(letters, orderings, strict=True)
+    parts = _parts(orderings)
+    pairs = ((_letter(o.value.type), o) for o in parts)
     return literal("".join(x.upper() if o.descending else x for x, o in pairs), pa.string())
 
 

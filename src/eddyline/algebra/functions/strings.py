@@ -136,7 +136,7 @@ def _instr(args: tuple[Expr, ...]) -> Expr | None:
 
 define(
     _FAMILY,
-    "instr",
+    "instr strpos",
     "instr(text, part)",
     "Position of the part, a constant, in the text; 0 if not there.",
     _instr,

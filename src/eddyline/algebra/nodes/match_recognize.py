@@ -97,6 +97,8 @@ class MatchRecognize(Emitting):
     Attributes:
         partition: columns of the input.
         variables: their names. conditions: of each; None: any row.
+        from_start: whether matches begin with the first row of a partition: a row of the last
+            variable, which is not in the pattern.
         shifted: further columns of extended rows: a column, and how many rows earlier.
         pattern_of_rows: over the numbers of variables.
         within_us: the longest time from the first row of a match to the last; None: any.
@@ -109,6 +111,7 @@ class MatchRecognize(Emitting):
     conditions: tuple[Expr | None, ...]
     shifted: tuple[tuple[int, int], ...]
     pattern_of_rows: RowPattern
+    from_start: bool
     within_us: int | None
     skip: Skip
     all_rows: bool
@@ -137,7 +140,8 @@ class MatchRecognize(Emitting):
 
     @property
     def label(self) -> str:
-        text = f"PATTERN ({shown(self.pattern_of_rows, self.variables)})"
+        start = "^ " if self.from_start else ""
+        text = f"PATTERN ({start}{shown(self.pattern_of_rows, self.variables)})"
         if self.partition:
             text = f"PARTITION BY {', '.join(map(str, self.partition))} {text}"
         if self.within_us is not None:

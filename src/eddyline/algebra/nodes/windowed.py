@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from eddyline.algebra.nodes.base import Unary
+from eddyline.algebra.nodes.base import Plan, Unary
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.time_windows import TimeWindows
 from eddyline.types import TIMESTAMP, Field, Schema
@@ -88,3 +88,8 @@ class FinalRows(Unary):
     @property
     def label(self) -> str:
         return f"{'just before' if self.in_window else 'at'} {self.input.schema[self.end].name}"
+
+
+def is_window(plan: Plan) -> bool:
+    """Whether a node has windows of a query; those over FinalRows let rows go after an instant."""
+    return isinstance(plan, Windowed) and not isinstance(plan.input, FinalRows)

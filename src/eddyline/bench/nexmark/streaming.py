@@ -9,7 +9,7 @@ from typing import Final
 
 from eddyline.bench.measure import Figure
 from eddyline.bench.nexmark.generator import Auctions
-from eddyline.bench.nexmark.workload import definitions, text, write
+from eddyline.bench.nexmark.workload import definitions, text, views, write
 from eddyline.bench.queries.streaming import spark_session
 from eddyline.spark.session import Session
 
@@ -28,6 +28,7 @@ def measured(names: Sequence[str], events: int, title: str) -> Figure:
         session = Session(spark)
         session.sql(definitions(folder))
         for name in names:
+            session.sql(views(name))
             session.query(name, text(name), sink="noop")
         run = session.start(available_now=True)
         run.awaitTermination()

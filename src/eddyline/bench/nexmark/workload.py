@@ -34,12 +34,21 @@ def definitions(folder: Path = Path("nexmark")) -> str:
 
 def published(name: str) -> str:
     """The SELECT of a query as published, without the semicolon."""
-    return _text("queries", name)
+    return _statements("queries", name)[-1]
 
 
 def text(name: str) -> str:
     """The SELECT of a query as it runs here: as published, or reworded."""
-    return _text("instead" if name in REWORDED else "queries", name)
+    return _statements(_folder(name), name)[-1]
+
+
+def views(name: str) -> str:
+    """The views that a query declares before its SELECT; empty for most."""
+    return ";".join(_statements(_folder(name), name)[:-1])
+
+
+def _folder(name: str) -> str:
+    return "instead" if name in REWORDED else "queries"
 
 
 def side_input() -> pa.Table:
@@ -54,6 +63,7 @@ def engine_of(queries: Mapping[str, str]) -> eddyline.Engine:
     engine.sql(definitions())
     engine.table("side_input", side_input())
     for name, select in queries.items():
+        engine.sql(views(name) if name in NAMES else "")
         engine.query(select, name=name)
     return engine
 
@@ -83,5 +93,5 @@ def _write(table: pa.Table, folder: Path, number: int) -> None:
     os.utime(file, (1e9 + number, 1e9 + number))
 
 
-def _text(folder: str, name: str) -> str:
-    return (_HERE / folder / f"{name}.sql").read_text().strip().removesuffix(";")
+def _statements(folder: str, name: str) -> list[str]:
+    return (_HERE / folder / f"{name}.sql").read_text().strip().removesuffix(";").split(";")

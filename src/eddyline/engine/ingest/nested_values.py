@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
+from eddyline.algebra.list_parts import list_parts
 from eddyline.errors import did_you_mean
 from eddyline.kernels.lists import all_in_lists
 from eddyline.runtime.stores.columns import bitmap, validity_of
-from eddyline.runtime.stores.lists import list_parts
 from eddyline.types import element_type, is_list
 
 #: Converts values that are not nested; NULL where information would be lost.

@@ -16,19 +16,22 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pt
 
-from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal, walk
+from eddyline.algebra.expressions import Call, ColumnRef, ElementRef, Expr, Literal, walk
 from eddyline.algebra.functions.fallibility import call_can_fail, can_fail
 from eddyline.algebra.functions.user_defined import UserCall
 from eddyline.physical.expressions.comparison import COMPARISON_KERNELS
 from eddyline.physical.expressions.dates import DATE_KERNELS
 from eddyline.physical.expressions.digests import DIGEST_KERNELS
+from eddyline.physical.expressions.elementwise import ELEMENTWISE, element_column
 from eddyline.physical.expressions.evaluation import Columns, Evaluation, part_of
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
 from eddyline.physical.expressions.json_values import JSON_KERNELS
+from eddyline.physical.expressions.json_writing import JSON_WRITING_KERNELS
 from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, constant_array
 from eddyline.physical.expressions.lazy import LAZY, Node, optimistic
 from eddyline.physical.expressions.list_functions import LIST_KERNELS
 from eddyline.physical.expressions.logic import LOGIC_KERNELS
+from eddyline.physical.expressions.maps import MAP_KERNELS
 from eddyline.physical.expressions.months import MONTH_KERNELS
 from eddyline.physical.expressions.nested import NESTED_KERNELS
 from eddyline.physical.expressions.numeric import NUMERIC_KERNELS
@@ -48,8 +51,10 @@ KERNELS: dict[str, Maker] = {
     **MONTH_KERNELS,
     **TOLERANT_KERNELS,
     **NESTED_KERNELS,
+    **MAP_KERNELS,
     **SORT_KEY_KERNELS,
     **JSON_KERNELS,
+    **JSON_WRITING_KERNELS,
     **ZONE_KERNELS,
     **DIGEST_KERNELS,
     **LIST_KERNELS,
@@ -122,6 +127,11 @@ def _compile(expr: Expr) -> Node:
         case ColumnRef():
             index = expr.index
             return lambda columns: columns.column(index)
+        case ElementRef():
+            variable = element_column(expr.number)
+            return lambda columns: columns.column(variable)
+        case Call() if expr.function in ELEMENTWISE:
+            return ELEMENTWISE[expr.function](expr, [_compile(a) for a in expr.args])
         case Call(function="field") if (part := _part(expr)) is not None:
             column, names = part
             return lambda columns: part_of(columns, column, names)

@@ -12,6 +12,7 @@ from eddyline.physical.expressions.evaluation import LENIENT
 from eddyline.physical.expressions.fallible_numbers import FALLIBLE_NUMBERS
 from eddyline.physical.expressions.fallible_others import FALLIBLE_OTHERS
 from eddyline.physical.expressions.kernel import Kernel, Maker
+from eddyline.physical.expressions.maps import FALLIBLE_MAPS
 from eddyline.physical.expressions.months import FALLIBLE_MONTHS
 from eddyline.physical.expressions.nested import FALLIBLE_NESTED
 
@@ -21,6 +22,7 @@ FALLIBLE_KERNELS: Final[dict[str, Maker]] = {
     **FALLIBLE_NUMBERS,
     **FALLIBLE_NESTED,
     **FALLIBLE_MONTHS,
+    **FALLIBLE_MAPS,
     **FALLIBLE_OTHERS,
 }
 assert FALLIBLE_KERNELS.keys() == FALLIBLE

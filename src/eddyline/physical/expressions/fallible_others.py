@@ -7,12 +7,13 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions import conversion
 from eddyline.algebra.functions.datetime_text import parse_dates, parse_timestamps
 from eddyline.algebra.functions.strings import LONGEST_TEXT
-from eddyline.physical.expressions.evaluation import Evaluation, without
+from eddyline.physical.expressions.evaluation import LENIENT, Evaluation, without
 from eddyline.physical.expressions.kernel import (
     Datum,
     Kernel,
@@ -35,8 +36,8 @@ def _make_cast(call: Call) -> Kernel:
     def kernel(evaluation: Evaluation, values: pa.Array) -> pa.Array:
         result = conversion.convert(values, type_)
         bad = conversion.failed(values, result)
-        if bad is None:
-            return result
+        if bad is None or (evaluation is LENIENT and pt.is_nested(type_)):
+            return result  # parts of nested values are NULL, then
         return without(evaluation, bad, result, "cannot cast ", values, f" to {sql_type(type_)}")
 
     return kernel

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.algebra.expressions import Call
-from eddyline.kernels.lists import first_in_lists
+from eddyline.algebra.list_parts import list_parts
+from eddyline.kernels.lists import first_in_lists, ranges
 from eddyline.physical.expressions.kernel import (
     Datum,
     Kernel,
@@ -23,7 +24,6 @@ from eddyline.physical.expressions.list_sets import LIST_SET_KERNELS
 from eddyline.physical.expressions.nested import lists_of
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import same_values
-from eddyline.runtime.stores.lists import list_parts
 
 
 def _order(offsets: Array, elements: pa.Array, ascending: bool, nulls_first: bool) -> Array:
@@ -131,12 +131,30 @@ def _make_repeat(call: Call) -> Kernel:
     return kernel
 
 
+def _make_substring_index(call: Call) -> Kernel:
+    separator, count = argument_constant(call, 1), argument_constant(call, 2)
+
+    def kernel(texts: pa.Array, *_: Datum) -> pa.Array:
+        if not separator or not count:
+            return null_where_not(texts.is_valid(), pa.repeat("", len(texts)))
+        offsets, parts = list_parts(pc.split_pattern(texts, separator))
+        sizes = np.diff(offsets)
+        taken = np.minimum(sizes, abs(count))
+        first = offsets[:-1] + (0 if count > 0 else sizes - taken)
+        ends = np.concatenate([[0], np.cumsum(taken)])
+        chosen = parts.take(pa.array(ranges(first, ends)))
+        return pc.binary_join(lists_of(pa.list_(pa.string()), ends, chosen, texts), separator)
+
+    return kernel
+
+
 LIST_KERNELS: Final[dict[str, Maker]] = {
     "sort_array": _make_sort,
     "array_max": _make_extreme(largest=True),
     "array_min": _make_extreme(largest=False),
     "array_position": always(_array_position),
     "slice": _make_slice,
+    "substring_index": _make_substring_index,
     "array_append": _make_longer(behind=True),
     "array_prepend": _make_longer(behind=False),
     "array_reverse": _make_reverse,

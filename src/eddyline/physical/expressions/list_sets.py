@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.algebra.expressions import Call
+from eddyline.algebra.list_parts import list_parts
 from eddyline.physical.expressions.kernel import (
     Datum,
     Kernel,
@@ -20,7 +21,6 @@ from eddyline.physical.expressions.kernel import (
 from eddyline.physical.expressions.nested import lists_of
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import same_values
-from eddyline.runtime.stores.lists import list_parts
 
 
 def _rows(offsets: Array) -> Array:
@@ -43,7 +43,7 @@ def _codes(offsets: Array, elements: pa.Array, count: int) -> Array:
     return (_rows(offsets) % max(count, 1)) * (len(encoded.dictionary) + 1) + indices
 
 
-def _chosen(type_: pa.DataType, values: pa.Array, chosen: Array) -> pa.Array:
+def chosen_elements(type_: pa.DataType, values: pa.Array, chosen: Array) -> pa.Array:
     """The lists with those of their elements for which bool[elements] is true."""
     offsets, elements = list_parts(values)
     before = np.concatenate([[0], np.cumsum(chosen)])
@@ -57,11 +57,16 @@ def _first_of_each(codes: Array) -> Array:
     return is_first
 
 
+def repeats(offsets: Array, elements: pa.Array) -> Array:
+    """bool[elements]: whether an earlier element of the same list is equal."""
+    return ~_first_of_each(_codes(offsets, elements, offsets.size - 1))
+
+
 def _make_distinct(call: Call) -> Kernel:
     def kernel(lists: pa.Array) -> pa.Array:
         offsets, elements = list_parts(lists)
         codes = _codes(offsets, elements, len(lists))
-        return _chosen(call.type, lists, _first_of_each(codes))
+        return chosen_elements(call.type, lists, _first_of_each(codes))
 
     return kernel
 
@@ -69,7 +74,7 @@ def _make_distinct(call: Call) -> Kernel:
 def _make_compact(call: Call) -> Kernel:
     def kernel(lists: pa.Array) -> pa.Array:
         elements = list_parts(lists)[1]
-        return _chosen(call.type, lists, np.asarray(elements.is_valid()))
+        return chosen_elements(call.type, lists, np.asarray(elements.is_valid()))
 
     return kernel
 
@@ -79,7 +84,7 @@ def _make_remove(call: Call) -> Kernel:
         values, removed = as_arrays(lists, value)
         offsets, elements = list_parts(values)
         beside = removed.take(pa.array(_rows(offsets)))
-        kept = _chosen(call.type, values, ~same_values([elements], [beside]))
+        kept = chosen_elements(call.type, values, ~same_values([elements], [beside]))
         return null_where_not(removed.is_valid(), kept)
 
     return kernel
@@ -113,7 +118,7 @@ def _make_common(*, common: bool) -> Maker:
         def kernel(left: Datum, right: Datum) -> pa.Array:
             a, b, mine, others = _pair(left, right)
             chosen = _first_of_each(mine) & (np.isin(mine, others) == common)
-            return null_where_not(b.is_valid(), _chosen(call.type, a, chosen))
+            return null_where_not(b.is_valid(), chosen_elements(call.type, a, chosen))
 
         return kernel
 
@@ -127,7 +132,9 @@ def _make_union(call: Call) -> Kernel:
         order = np.argsort(np.concatenate([_rows(starts), _rows(more)]), kind="stable")
         elements = pa.concat_arrays([first, second.cast(first.type)]).take(pa.array(order))
         joined = lists_of(call.type, starts + more, elements)
-        distinct = _chosen(call.type, joined, _first_of_each(np.concatenate([mine, others])[order]))
+        distinct = chosen_elements(
+            call.type, joined, _first_of_each(np.concatenate([mine, others])[order])
+        )
         return null_where_not(pc.and_(a.is_valid(), b.is_valid()), distinct)
 
     return kernel

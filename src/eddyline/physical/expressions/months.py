@@ -52,6 +52,18 @@ def _first_day(months: _Ints) -> _Ints:
     return months.astype("M8[M]").astype("M8[D]").astype(np.int64)
 
 
+def months_later(moments: pa.Array, count: _Ints | int) -> tuple[_Ints, _Ints]:
+    """Dates or timestamps a number of months later: months since January 1970, and days, or
+    microseconds, since 1970. A day that a month does not have becomes its last; NULL: any number.
+    """
+    days, time = _days_and_time(moments)
+    months, day = _month_of(days)
+    later = months + count
+    first = _first_day(later)
+    found = first + np.minimum(day, _first_day(later + 1) - first - 1)
+    return later, found if pt.is_date(moments.type) else found * _DAY_US + time
+
+
 def _make_add_months(call: Call) -> Kernel:
     is_date = pt.is_date(call.type)
 

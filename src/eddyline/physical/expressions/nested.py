@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -11,19 +12,22 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call
+from eddyline.algebra.list_parts import list_parts
 from eddyline.kernels.lists import first_in_lists
 from eddyline.physical.expressions.evaluation import LENIENT, Evaluation, without
 from eddyline.physical.expressions.kernel import (
     Datum,
     Kernel,
     Maker,
+    always,
     argument_constant,
     as_arrays,
+    null_where_not,
     values_of,
 )
 from eddyline.runtime.stores.columns import Array, bitmap, validity_of
 from eddyline.runtime.stores.keys import same_values
-from eddyline.runtime.stores.lists import list_parts
+from eddyline.types import element_type
 
 
 def _make_field(call: Call) -> Kernel:
@@ -47,6 +51,37 @@ def lists_of(
     buffers = [bitmap(valid), pa.py_buffer(offsets.astype(np.int32))]
     elements = elements if elements.type == type_.value_type else elements.cast(type_.value_type)
     return pa.Array.from_buffers(type_, offsets.size - 1, buffers, children=[elements])
+
+
+def maps_of(
+    type_: pa.DataType,
+    offsets: Array,
+    keys: pa.Array,
+    items: pa.Array,
+    like: pa.Array | None = None,
+) -> pa.Array:
+    """Maps of keys and values, NULL where values of ``like`` are."""
+    fields = list(element_type(type_))
+    entries = pa.StructArray.from_arrays([keys, items], fields=fields)
+    valid = None if like is None else validity_of(like)
+    buffers = [bitmap(valid), pa.py_buffer(offsets.astype(np.int32))]
+    return pa.Array.from_buffers(type_, offsets.size - 1, buffers, children=[entries])
+
+
+def zipped(lists: Sequence[pa.Array]) -> tuple[Array, list[pa.Array]]:
+    """int64 offsets[n + 1] of lists as long as the longest of each row, and the elements of each
+    list, NULL where it has none.
+    """
+    parts = [list_parts(a) for a in lists]
+    sizes = np.max([np.diff(offsets) for offsets, _ in parts], axis=0)
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    rows = np.repeat(np.arange(sizes.size), sizes)
+    nth = np.arange(rows.size) - ends[rows]
+    found = []
+    for offsets, elements in parts:
+        is_there = nth < np.diff(offsets)[rows]
+        found.append(elements.take(pa.array(offsets[rows] + nth, mask=~is_there)))
+    return ends, found
 
 
 def _make_element(first: int, *, tolerant: bool = False) -> Maker:
@@ -105,6 +140,12 @@ def _array_contains(lists: Datum, element: Datum) -> pa.Array:
     return pc.if_else(known, found, pa.scalar(None, pa.bool_()))
 
 
+def _same_parts(left: Datum, right: Datum) -> pa.Array:
+    a, b = as_arrays(left, right)
+    same = same_values([a], [b])
+    return null_where_not(pc.and_(a.is_valid(), b.is_valid()), pa.array(same))
+
+
 def _size(values: pa.Array) -> pa.Array:
     sizes = pa.array(np.diff(list_parts(values)[0]).astype(np.int32))
     return pc.if_else(values.is_valid(), sizes, pa.scalar(None, pa.int32()))
@@ -148,13 +189,17 @@ def _make_split(call: Call) -> Kernel:
 def _make_array(call: Call) -> Kernel:
     def kernel(*data: Datum) -> pa.Array:
         columns = as_arrays(*data)
-        count, width = len(columns[0]), len(columns)
-        order = np.arange(count * width).reshape(width, count).T.ravel()
-        elements = pa.concat_arrays(columns).take(pa.array(order))
-        offsets = np.arange(count + 1, dtype=np.int64) * width
-        return lists_of(call.type, offsets, elements)
+        offsets = np.arange(len(columns[0]) + 1, dtype=np.int64) * len(columns)
+        return lists_of(call.type, offsets, interleaved(columns))
 
     return kernel
+
+
+def interleaved(columns: Sequence[pa.Array]) -> pa.Array:
+    """The values of columns row by row."""
+    count, width = len(columns[0]), len(columns)
+    order = np.arange(count * width).reshape(width, count).T.ravel()
+    return pa.concat_arrays(list(columns)).take(pa.array(order))
 
 
 def _make_named_struct(call: Call) -> Kernel:
@@ -169,6 +214,7 @@ NESTED_KERNELS: Final[dict[str, Maker]] = {
     "value_of_key": lambda call: _value_of_key,
     "get": _make_try_element(0),
     "try_element_at": _make_try_element(1),
+    "same_parts": always(_same_parts),
     "size": lambda call: _size,
     "array_contains": lambda call: _array_contains,
     "array_join": lambda call: _array_join,

@@ -77,6 +77,37 @@ def _width_bucket(number: Datum, low: Datum, high: Datum, count: Datum) -> pa.Ar
     return pa.array(bucket, mask=~known)
 
 
+def _make_truncate(call: Call) -> Kernel:
+    digits = argument_constant(call, 1)
+
+    def kernel(number: Datum, _: Datum) -> pa.Array:
+        return pc.round(number, ndigits=digits, round_mode="towards_zero")
+
+    return kernel
+
+
+def _make_shift(function: Any) -> Maker:
+    """Java's: the count is taken modulo the width."""
+
+    def make(call: Call) -> Kernel:
+        last = call.type.bit_width - 1
+
+        def kernel(number: Datum, count: Datum) -> pa.Array:
+            numbers, counts = as_arrays(number, count)
+            known = pc.and_(numbers.is_valid(), counts.is_valid())
+            shifted = function(values_of(numbers), values_of(counts) & last)
+            return null_where_not(known, pa.array(shifted, call.type))
+
+        return kernel
+
+    return make
+
+
+def _bit_count(number: pa.Array) -> pa.Array:
+    bits = np.bitwise_count(values_of(number).astype(np.int64).view(np.uint64))
+    return pa.array(bits.astype(np.int32), mask=np.asarray(number.is_null()))
+
+
 NUMERIC_KERNELS: Final[dict[str, Maker]] = {
     "+": always(pc.add),
     "-": always(pc.subtract),
@@ -109,6 +140,13 @@ NUMERIC_KERNELS: Final[dict[str, Maker]] = {
     "acos": always(pc.acos),
     "atan": always(pc.atan),
     "atan2": always(pc.atan2),
+    "truncate": _make_truncate,
+    "&": always(pc.bit_wise_and),
+    "|": always(pc.bit_wise_or),
+    "~": always(pc.bit_wise_not),
+    "shiftleft": _make_shift(np.left_shift),
+    "shiftright": _make_shift(np.right_shift),
+    "bit_count": always(_bit_count),
     "width_bucket": always(_width_bucket),
     "degrees": always(lambda angle: pc.multiply(angle, 180 / math.pi)),
     "radians": always(lambda angle: pc.multiply(angle, math.pi / 180)),

@@ -11,10 +11,10 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions.aggregate_arguments import NARROW_DIGITS
+from eddyline.algebra.list_parts import list_parts
 from eddyline.kernels import sort_keys as kernels
 from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, argument_constant, as_arrays
 from eddyline.runtime.stores.columns import Array, bitmap, raw_values, text_buffers, validity_of
-from eddyline.runtime.stores.lists import list_parts
 from eddyline.runtime.stores.order_keys import order_keys, values_of_keys, wide_values
 
 _KINDS: Final = {"n": kernels.NARROW, "w": kernels.WIDE, "t": kernels.TEXT}

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eddyline.algebra.list_parts import list_parts
 from eddyline.kernels.lists import ranges
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.failures import usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.stores.lists import list_parts
 
 
 class Unnest(Operator):

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eddyline.algebra.list_parts import list_parts
 from eddyline.errors import DataError
 from eddyline.kernels.lists import ranges
 from eddyline.kernels.text import gathered_offsets
@@ -20,7 +21,6 @@ from eddyline.runtime.stores.columns import (
     bitmap,
     single_column,
 )
-from eddyline.runtime.stores.lists import list_parts
 from eddyline.types import element_type, is_list
 
 _LONGEST: Final = np.iinfo(np.int32).max

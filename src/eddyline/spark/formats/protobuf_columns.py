@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eddyline.algebra.list_parts import list_parts
 from eddyline.extras import extras_named
 from eddyline.kernels.protobuf_messages import (
     CUT,
@@ -28,7 +29,6 @@ from eddyline.kernels.protobuf_messages import (
     checked_messages,
 )
 from eddyline.runtime.stores.columns import Array, bitmap, raw_values, validity_of
-from eddyline.runtime.stores.lists import list_parts
 from eddyline.types import END_OF_TIME, FIRST_INSTANT, TIMESTAMP, element_type, is_list
 
 #: The name of the root among the descriptors that are decoded, and of their file.

@@ -24,7 +24,7 @@ from eddyline.sql.binder.matching import matched
 from eddyline.sql.binder.relations import Item
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
-from eddyline.sql.binder.time_columns import joined_time_column
+from eddyline.sql.binder.time_columns import is_time_column, joined_time_column
 
 #: How to write it.
 FORM: Final = "write ASOF JOIN b ON a.k = b.k AND a.ts >= b.ts"
@@ -69,7 +69,7 @@ def check_version(version: exp.Version, left: Plan, scope: Scope, context: Conte
         raise context.error(version, message, UnsupportedError)
     found = Scalars(scope, context, clause="FOR SYSTEM_TIME AS OF").bind(time)
     place = joined_time_column(left, context)
-    if not isinstance(found, ColumnRef) or found.index != place:
+    if not isinstance(found, ColumnRef) or not is_time_column(found.index, left, context):
         shown = "that of one stream" if place is None else left.schema[place].name
         message = f"FOR SYSTEM_TIME AS OF takes the event time of the rows in front, {shown}"
         raise context.error(time, message)

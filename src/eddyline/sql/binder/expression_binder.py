@@ -7,7 +7,7 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from eddyline.algebra.expressions import Expr
+from eddyline.algebra.expressions import ElementRef, Expr
 from eddyline.algebra.functions import Ordering
 from eddyline.errors import SqlError
 from eddyline.sql.binder.context import Context
@@ -17,10 +17,18 @@ class ExpressionBinder(Protocol):
     """Binds expressions over one scope; see ``scalars.Scalars``."""
 
     clause: str | None
+    elements: dict[str, ElementRef]
 
     @property
     def context(self) -> Context:
         """For errors."""
+
+    def star(self) -> list[tuple[str, Expr]]:
+        """The columns of ``*``, with their names."""
+
+    @property
+    def event_time(self) -> Expr | None:
+        """The event time of the rows, if it is known."""
 
     def bind(self, node: exp.Expr) -> Expr:
         """The typed expression."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, conjuncts, shift_columns
-from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS
+from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS, is_window
 from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import (
     AntiJoin,
@@ -89,7 +89,7 @@ class _Ended:
 
 @per_node
 def _has_windows(plan: Plan) -> bool:
-    return isinstance(plan, Windowed) or any(map(_has_windows, plan.inputs))
+    return is_window(plan) or any(map(_has_windows, plan.inputs))
 
 
 def _ended(plan: Plan, terms: Sequence[Expr] = ()) -> _Ended | None:
@@ -99,7 +99,7 @@ def _ended(plan: Plan, terms: Sequence[Expr] = ()) -> _Ended | None:
         terms: hold of the rows of the plan.
     """
     match plan:
-        case Windowed():
+        case Windowed() if is_window(plan):
             return _Ended(plan, plan.start + 1, plan.start, plan.windows)
         case Filter():
             found = _ended(plan.input, conjuncts(plan.predicate))

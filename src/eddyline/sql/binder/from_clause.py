@@ -32,6 +32,7 @@ from eddyline.sql.binder.interval_joins import with_derived_windows
 from eddyline.sql.binder.joins import OuterSide, outer_join
 from eddyline.sql.binder.laterals import is_lateral, with_lateral
 from eddyline.sql.binder.live_tables import check_outer_join, check_tables, is_non_retroactive
+from eddyline.sql.binder.outer_interval_joins import outer_interval_join
 from eddyline.sql.binder.relations import BindQuery, Item, bind_relation
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
@@ -375,6 +376,11 @@ def _join_outer(
     """Join the items in front of the last part, ``before`` in number, with that part."""
     left, right = source.items[:before], source.items[before:]
     check_outer_join(side, left, right, source.parts, context)
+    found = outer_interval_join(side, source.items, conditions, source.scope, context)
+    if found is not None:
+        made, source.items = found
+        source.parts, source.conditions = [made], []
+        return
     counted = {"LEFT": right, "RIGHT": left, "FULL": source.items}[side]
     if any(i.bound.changes for i in counted):
         require_windows(source.open_streams, f"{side} JOIN")

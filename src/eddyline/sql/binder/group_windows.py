@@ -19,8 +19,8 @@ from sqlglot import exp
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import ColumnRef, Expr, columns_of
-from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS
-from eddyline.algebra.plan import Plan, Sessions, Windowed
+from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS, is_window
+from eddyline.algebra.plan import Plan, Sessions
 from eddyline.algebra.reads import nodes, streams_read
 from eddyline.algebra.time_windows import TimeWindows
 from eddyline.errors import SqlError, UnsupportedError
@@ -32,8 +32,9 @@ from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope, WindowKeys
 from eddyline.sql.binder.time_columns import check_event_time
 from eddyline.sql.binder.time_windows import in_sessions, in_windows, with_range
-from eddyline.sql.durations import parse_duration
+from eddyline.sql.durations import Interval, parse_interval
 from eddyline.sql.group_window_syntax import group_call
+from eddyline.sql.window_lengths import windows_of
 from eddyline.types import Field
 
 #: The least and the largest number of durations, by kind of call.
@@ -94,7 +95,7 @@ class GroupWindow:
         call = f"{self.node.name}(...)"
         if not streams_read(plan):
             raise context.error(self.node, f"{call} needs a stream: tables have no event time")
-        if any(isinstance(node, (Windowed, Sessions)) for node in nodes(plan)):
+        if any(isinstance(node, Sessions) or is_window(node) for node in nodes(plan)):
             raise context.error(
                 self.node,
                 f"the rows are in windows already, beside {call}: GROUP BY window_start, "
@@ -158,20 +159,25 @@ def _spec(node: exp.Expr, scope: Scope, context: Context) -> _Spec:
     if not least <= len(node.expressions) - 1 <= most:
         raise context.error(node, f"write {call.form}")
     time = _time(node.expressions[0], scope, context)
-    lengths = [_duration(e, context) for e in node.expressions[1:]]
+    lengths = [_length(e, context) for e in node.expressions[1:]]
     if call.kind == "HOP":
         lengths.reverse()
     size, slide = lengths[0], lengths[min(1, len(lengths) - 1)]
-    start = lengths[2] if len(lengths) == 3 else 0
-    if min(size, slide) <= 0:
+    start = lengths[2] if len(lengths) == 3 else Interval()
+    if not (size.is_positive and slide.is_positive):
         raise context.error(node, f"a length of {node.name} must be longer than zero")
-    if call.kind == "WINDOW" and (slide > size or abs(start) >= slide):
+    try:
+        if call.kind == "SESSION":
+            return _Spec(Gap(size.fixed_us(node.expressions[1].sql("spark"))), time)
+        single = call.kind != "HOP" and slide == size
+        windows = windows_of("TUMBLE" if single else "HOP", size, slide, start)
+    except ValueError as e:
+        raise context.error(node, str(e)) from None
+    if call.kind == "WINDOW" and (
+        windows.step_us > windows.size_us or abs(start.us) >= windows.step_us
+    ):
         message = "the size of window(...) is at least its slide, and its start less than that"
         raise context.error(node, f"{message}; HOP takes size and slide as they are")
-    if call.kind == "SESSION":
-        return _Spec(Gap(size), time)
-    single = call.kind != "HOP" and slide == size
-    windows = TimeWindows("TUMBLE" if single else "HOP", size, slide, start % slide)
     return _Spec(windows, time)
 
 
@@ -185,14 +191,14 @@ def _time(node: exp.Expr, scope: Scope, context: Context) -> ColumnRef | None:
     return expr
 
 
-def _duration(node: exp.Expr, context: Context) -> int:
-    """Microseconds of a constant, ``'5 minutes'`` or an INTERVAL."""
+def _length(node: exp.Expr, context: Context) -> Interval:
+    """The length of a constant, ``'5 minutes'`` or an INTERVAL."""
     try:
         length = interval_of(node)
         if length is not None:
-            return length.fixed_us(node.sql("spark"))
+            return length
         if isinstance(node, exp.Literal) and node.is_string:
-            return parse_duration(node.name)
+            return parse_interval(node.name)
         raise context.error(node, "expected a duration, such as '10 minutes'")
     except ValueError as e:
         raise context.error(node, str(e)) from None

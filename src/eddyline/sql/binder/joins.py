@@ -54,14 +54,14 @@ def outer_join(
     parts: list[Plan] = [join(left, right, match.keys, on)]
     if side != "RIGHT":
         alone = anti_join(left, right, match.keys, on)
-        parts.append(_beside_nulls(alone, 0, scope))
+        parts.append(beside_nulls(alone, 0, scope))
     if side != "LEFT":
-        alone = anti_join(right, left, *_swapped(match.keys, on, left, right))
-        parts.append(_beside_nulls(alone, match.width, scope))
+        alone = anti_join(right, left, *swapped(match.keys, on, left, right))
+        parts.append(beside_nulls(alone, match.width, scope))
     return Union(tuple(parts))
 
 
-def _swapped(
+def swapped(
     keys: EqualityKeys, residual: Expr | None, left: Plan, right: Plan
 ) -> tuple[EqualityKeys, Expr | None]:
     """EqualityKeys and residual after exchanging the two inputs."""
@@ -76,7 +76,7 @@ def _swapped(
     return tuple((b, a) for a, b in keys), on
 
 
-def _beside_nulls(alone: Plan, start: int, scope: Scope) -> Plan:
+def beside_nulls(alone: Plan, start: int, scope: Scope) -> Plan:
     """Unmatched rows: their columns, which begin at ``start``, and NULL for the others."""
     own = range(start, start + len(alone.schema))
     exprs = tuple(

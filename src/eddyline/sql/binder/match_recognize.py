@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from sqlglot import exp
 
+from eddyline.algebra import functions
 from eddyline.algebra.expressions import ColumnRef, Expr, conjuncts, rewrite
 from eddyline.algebra.nodes.match_recognize import (
     MatchedAggregate,
@@ -80,16 +81,21 @@ class _Binder:
         partition = self._partition()
         conditions = self._conditions()
         measures = self._measures()
+        variables = tuple(v.name for v in node.args["variables"])
+        from_start = bool(node.args.get("from_start"))
+        if from_start:
+            variables, conditions = (*variables, "^"), (*conditions, self._first_row())
         values: dict[OfMatch, None] = {}
         for _, expr in measures:
             rewrite(expr, lambda e: _collected(e, values))
         matches = MatchRecognize(
             self._input.plan,
             partition,
-            tuple(v.name for v in node.args["variables"]),
+            variables,
             conditions,
             tuple(self._names.shifted),
             node.args["pattern"],
+            from_start,
             node.args.get("within"),
             self._skip(),
             all_rows,
@@ -215,6 +221,15 @@ class _Binder:
                     raise context.error(definition.this, why, UnsupportedError)
             found[bit] = condition
         return tuple(found.get(1 << i) for i in range(len(node.args["variables"])))
+
+    def _first_row(self) -> Expr:
+        """Whether a row is the first one of its partition."""
+        time = self._names.time
+        if time is None:
+            message = "^ in PATTERN needs the event time: select it in the sub-query"
+            raise self._context.error(self._node, message)
+        column = ColumnRef(self._names.schema[time].type, time, self._names.schema[time].name)
+        return functions.resolve("is_null", (self._names.earlier(column, 1),))
 
     def _measures(self) -> list[tuple[str, Expr]]:
         final = not self._node.args["all_rows"]

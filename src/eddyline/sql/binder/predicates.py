@@ -28,7 +28,7 @@ def _is_test(scalars: ExpressionBinder, node: exp.Expr, prefix: str) -> Expr:
     scalars.context.require_only(node, "this", "expression")
     tested = node.expression
     if not isinstance(tested, (exp.Null, exp.Boolean)):
-        raise scalars.refusal(node)
+        raise scalars.refusal(tested if isinstance(tested, exp.JSON) else node)
     name = "null" if isinstance(tested, exp.Null) else str(bool(tested.this)).lower()
     return functions.resolve(prefix + name, (scalars.bind(node.this),))
 
@@ -36,6 +36,41 @@ def _is_test(scalars: ExpressionBinder, node: exp.Expr, prefix: str) -> Expr:
 def _not_same(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     same = functions.resolve("<=>", scalars.bind_all([node.this, node.expression]))
     return functions.resolve("not", (same,))
+
+
+def compared_otherwise(scalars: ExpressionBinder, node: exp.Expr) -> Expr | None:
+    """``(a, b) = (c, d)``; None for another operator."""
+    left, right = node.this, node.expression
+    if not (isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple)):
+        return None
+    if not isinstance(node, (exp.EQ, exp.NEQ)):
+        return None
+    equal = _same_tuples(scalars, scalars.bind_all(left.expressions), right)
+    return equal if isinstance(node, exp.EQ) else functions.resolve("not", (equal,))
+
+
+def one_of_tuples(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
+    """``(a, b) IN ((c, d), ...)``."""
+    left = scalars.bind_all(node.this.expressions)
+    found = []
+    for choice in node.expressions:
+        if not isinstance(choice, exp.Tuple):
+            raise scalars.context.error(choice, f"expected {len(left)} values in parentheses")
+        found.append(_same_tuples(scalars, left, choice))
+    return found[0] if len(found) == 1 else functions.resolve("or", tuple(found))
+
+
+def _same_tuples(scalars: ExpressionBinder, left: tuple[Expr, ...], right: exp.Tuple) -> Expr:
+    if len(left) != len(right.expressions):
+        counts = f"{len(left)} and {len(right.expressions)}"
+        raise scalars.context.error(right, f"tuples of {counts} values are compared")
+    pairs = zip(left, scalars.bind_all(right.expressions), strict=True)
+    equal = tuple(functions.resolve("=", pair) for pair in pairs)
+    return equal[0] if len(equal) == 1 else functions.resolve("and", equal)
+
+
+def _not_bits(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
+    return functions.resolve("~", (scalars.bind(node.this),))
 
 
 def _negative(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
@@ -82,6 +117,7 @@ PREDICATES: Final[dict[type[exp.Expr], Callable[[Any, Any], Expr]]] = {
     exp.Is: _is,
     exp.NullSafeNEQ: _not_same,
     exp.Neg: _negative,
+    exp.BitwiseNot: _not_bits,
     exp.Between: _between,
     exp.Case: _case,
     exp.Cast: _cast,

@@ -10,7 +10,9 @@ from eddyline.algebra.functions.alternatives import ALTERNATIVES, CLOCK
 from eddyline.sql.numbers import shortened
 
 _SETS: Final = "write it as an element of GROUP BY or of GROUPING SETS"
-_BITS: Final = "there are no operators on bits; a power is power(x, y)"
+_POWER: Final = (
+    "for some it is a power, write power(x, y); for others the bits that differ, (x | y) - (x & y)"
+)
 _VALUES: Final = (
     "write the value, or :name and Engine.query(..., parameters={'name': value}); for many rows of "
     "values FOR EACH ROW OF a table"
@@ -33,19 +35,16 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Dot: ("this behind a point", "write the name of a field"),
     exp.Slice: ("a part of a list", "write one position, as in list[0]"),
     exp.Struct: ("STRUCT(...)", "write named_struct('name', value, ...)"),
-    exp.Map: ("MAP", "maps come from the source"),
-    exp.Lambda: ("->", "there are no functions over the elements of lists"),
-    exp.BitwiseXor: ("^", _BITS),
-    exp.BitwiseAnd: ("&", _BITS),
-    exp.BitwiseOr: ("|", _BITS),
-    exp.BitwiseNot: ("~", _BITS),
-    exp.BitwiseLeftShift: ("<<", _BITS),
-    exp.BitwiseRightShift: (">>", _BITS),
+    exp.Map: ("MAP", "write map(key, value, ...)"),
+    exp.Kwarg: ("=> in an expression", "a function over elements is written x -> x + 1"),
+    exp.JSON: ("IS JSON", "write x -> '$' IS NOT NULL"),
+    exp.Lambda: ("->", "docs/sql-functions.md lists the functions over elements"),
+    exp.BitwiseXor: ("^", _POWER),
     exp.CurrentTimestamp: ("CURRENT_TIMESTAMP here", CLOCK),
     exp.CurrentDate: ("CURRENT_DATE", _NOW),
     exp.CurrentTime: ("CURRENT_TIME", _NOW),
     exp.Collate: ("COLLATE", "texts are ordered by their code points; lower(x) ignores case"),
-    exp.Tuple: ("a tuple", "compare the parts one by one, between ANDs"),
+    exp.Tuple: ("a tuple", "compare it with others by = or IN, with rows of a query by EXISTS"),
     exp.Placeholder: ("a parameter without a value", _VALUES),
     exp.Parameter: ("a parameter without a name", _VALUES),
 }

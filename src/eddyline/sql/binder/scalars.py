@@ -11,7 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from eddyline.algebra import functions
-from eddyline.algebra.expressions import Expr, Literal, columns_of
+from eddyline.algebra.expressions import ElementRef, Expr, Literal, columns_of
 from eddyline.algebra.functions.alternatives import ALTERNATIVES
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.aggregate_calls import read_call
@@ -19,9 +19,10 @@ from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.grouping_sets import GroupingCall
 from eddyline.sql.binder.intervals import interval_literal, interval_of, shifted
 from eddyline.sql.binder.literals import constant
+from eddyline.sql.binder.nested_values import NESTED_VALUES, SPECIAL_CALLS
 from eddyline.sql.binder.over_binding import bind_over
 from eddyline.sql.binder.over_calls import called_over, is_called_over
-from eddyline.sql.binder.predicates import PREDICATES
+from eddyline.sql.binder.predicates import PREDICATES, compared_otherwise, one_of_tuples
 from eddyline.sql.binder.refused import refusal_of
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.catalog import Catalog
@@ -51,6 +52,10 @@ _BINARY: Final[dict[type[exp.Expr], str]] = {
     exp.ILike: "ilike",
     exp.RegexpLike: "rlike",
     exp.SimilarTo: "similar_to",
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseLeftShift: "<<",
+    exp.BitwiseRightShift: ">>",
 }
 
 
@@ -67,6 +72,7 @@ class Scalars:
     Attributes:
         clause: see above.
         origins: for each input column, the first node that names it.
+        elements: variables of functions over elements, by lower-case name.
     """
 
     def __init__(
@@ -84,6 +90,7 @@ class Scalars:
         self._aliases = dict(aliases or {})
         self._keys = keys
         self.origins: dict[int, exp.Expr] = {}
+        self.elements: dict[str, ElementRef] = {}
 
     def bind(self, node: exp.Expr) -> Expr:
         """The typed expression.
@@ -150,30 +157,6 @@ class Scalars:
         finally:
             self._aliases, self._keys = saved
 
-    def _field(self, node: exp.Expr) -> Expr:
-        value = self.bind(node.this)
-        if not isinstance(node.expression, exp.Identifier):
-            raise self.refusal(node)
-        return functions.nested.field(value, node.expression.name)
-
-    def _element(self, node: exp.Expr) -> Expr:
-        if len(node.expressions) != 1:
-            raise self._context.error(node, "write one position or key in [...]")
-        matched = node.this.unnest()
-        if isinstance(matched, exp.Anonymous) and matched.name.lower() == "regexp_match":
-            return functions.resolve(
-                "regexp_match", self.bind_all([*matched.expressions, *node.expressions])
-            )
-        return functions.resolve("element", self.bind_all([node.this, *node.expressions]))
-
-    def _json(self, node: exp.Expr) -> Expr:
-        sign = "->>" if isinstance(node, exp.JSONExtractScalar) else "->"
-        key = node.expression
-        if not isinstance(key, (exp.Literal, exp.Neg)):
-            message = f"{sign} takes a constant name or position; put a longer expression behind"
-            raise self._context.error(key, f"{message} ({node.this.sql('spark')} {sign} 'name')")
-        return functions.resolve(sign, self.bind_all([node.this, key]))
-
     # -- operators -----------------------------------------------------------------------------
 
     def _binary(self, node: exp.Expr) -> Expr:
@@ -184,6 +167,10 @@ class Scalars:
         expr: Expr | None = None
         for operator in reversed(chain):
             try:
+                special = compared_otherwise(self, operator) if expr is None else None
+                if special is not None:
+                    expr = special
+                    continue
                 months = self._with_months(operator, expr)
                 if months is not None:
                     expr = months
@@ -230,6 +217,8 @@ class Scalars:
         if node.args.get("query"):
             return self._sub_query(node)
         self._context.require_only(node, "this", "expressions")
+        if isinstance(node.this, exp.Tuple):
+            return one_of_tuples(self, node)
         return functions.resolve("in", self.bind_all([node.this, *node.expressions]))
 
     def _sub_query(self, node: exp.Expr) -> Expr:
@@ -261,6 +250,9 @@ class Scalars:
         window = self._scope.window
         if window is not None and group_call(node) is not None:
             return window.value(node)
+        special = SPECIAL_CALLS.get(node.name.lower())
+        if special is not None and (made := special(self, node)) is not None:
+            return made
         own = self._context.catalog.functions
         function = functions.find(node.name, own)
         unit = self._unit(node)
@@ -341,6 +333,15 @@ class Scalars:
         self._context.require_only(node, "this", "desc", "nulls_first")
         return bool(node.args.get("desc")), bool(node.args.get("nulls_first"))
 
+    def star(self) -> list[tuple[str, Expr]]:
+        """The columns of ``*``, with their names."""
+        return self._scope.star()
+
+    @property
+    def event_time(self) -> Expr | None:
+        """The event time of the rows, if it is known."""
+        return self._scope.time
+
     @property
     def context(self) -> Context:
         """For errors."""
@@ -371,6 +372,7 @@ _Handler = Callable[[Scalars, Any], Expr]
 
 _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     **PREDICATES,
+    **NESTED_VALUES,
     exp.Column: Scalars._column,
     exp.Literal: lambda _, node: constant(node),
     exp.RawString: lambda _, node: functions.literal(node.name, pa.string()),
@@ -387,11 +389,6 @@ _HANDLERS: Final[dict[type[exp.Expr], _Handler]] = {
     exp.WithinGroup: Scalars._clauses_of_aggregate,
     exp.IgnoreNulls: Scalars._clauses_of_aggregate,
     exp.RespectNulls: Scalars._clauses_of_aggregate,
-    exp.Dot: Scalars._field,
     exp.Subquery: Scalars._sub_query,
     exp.Exists: Scalars._sub_query,
-    exp.Bracket: Scalars._element,
-    exp.Array: lambda self, node: functions.resolve("array", self.bind_all(node.expressions)),
-    exp.JSONExtract: Scalars._json,
-    exp.JSONExtractScalar: Scalars._json,
 }

@@ -72,7 +72,7 @@ def _chosen(
 def _ungrouped(
     select: exp.Select, plan: Plan, source: FromClause, chosen: FirstRows, context: Context
 ) -> SelectedRows:
-    scope = source.scope
+    scope = replace(source.scope, time=event_time(source, context))
     items = select_items(select, scope, context)
     named = aliases(select.expressions)
     condition = None

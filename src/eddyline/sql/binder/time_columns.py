@@ -54,6 +54,16 @@ def time_column(plan: Plan, context: Context) -> int | None:
     return None
 
 
+def is_time_column(index: int, plan: Plan, context: Context) -> bool:
+    """Whether a column has the event time of a plan's rows, which may be there several times."""
+    if isinstance(plan, Project):
+        expr = plan.exprs[index]
+        return isinstance(expr, ColumnRef) and is_time_column(expr.index, plan.input, context)
+    if isinstance(plan, (Filter, Windowed, Sessions, Unnest)):
+        return index < len(plan.input.schema) and is_time_column(index, plan.input, context)
+    return index == joined_time_column(plan, context)
+
+
 def joined_time_column(plan: Plan, context: Context) -> int | None:
     """As :func:`time_column`, also of rows of an ASOF join, which come later than their time."""
     if isinstance(plan, AsofJoin):
@@ -81,7 +91,7 @@ def _of_only_stream(plan: Product | Join, context: Context) -> int | None:
 def check_event_time(index: int, column: exp.Expr, plan: Plan, context: Context) -> None:
     """Check that a column of a plan, named by a node, is the event time of its rows."""
     time = time_column(plan, context)
-    if index == time:
+    if time is not None and is_time_column(index, plan, context):
         return
     shown = "_ts" if time is None else plan.schema[time].name
     message = f"windows are over the event time, {shown}, not over '{column.name}'"

@@ -80,8 +80,7 @@ def _in(
 ) -> Plan:
     """The rows of a plan in the windows that are written."""
     if isinstance(window, FixedWindow):
-        kind, size, step, offset = (window.args[n] for n in ("kind", "size", "step", "offset"))
-        return in_windows(node, plan, TimeWindows(kind, size, step, offset % step), name, context)
+        return in_windows(node, plan, window.args["windows"], name, context)
     keys = tuple(_column(k, plan, name, place) for k in window.expressions)
     return in_sessions(node, plan, keys, window.args["size"], name, context)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import permutations
 from random import Random
 from typing import Any, Final
 
@@ -56,12 +57,14 @@ def pattern_queries(random: Random) -> PatternQuery:
     within = random.choice([300, 1000, 2500])
     skip, skip_text, target = _skip(random, names)
     by, all_rows = random.random() < 0.8, random.random() < 0.3
+    from_start = random.random() < 0.15
     measures = [_measure(random, names) for _ in range(random.randint(1, 4))]
     items = ", ".join(f"{sql} AS m{i}" for i, (sql, _) in enumerate(measures))
     define = ", ".join(f"{v} AS {sql}" for v, (sql, _) in conditions)
     sql = (
         f"SELECT * FROM s MATCH_RECOGNIZE ({'PARTITION BY k ' if by else ''}ORDER BY ts MEASURES "
-        f"{items} {'ALL ROWS' if all_rows else 'ONE ROW'} PER MATCH {skip_text} PATTERN ({text}) "
+        f"{items} {'ALL ROWS' if all_rows else 'ONE ROW'} PER MATCH {skip_text} "
+        f"PATTERN ({'^ ' if from_start else ''}{text}) "
         f"WITHIN INTERVAL '{within}' MILLISECOND{' DEFINE ' if define else ''}{define}) AS m"
     )
     pattern = Pattern(
@@ -70,6 +73,7 @@ def pattern_queries(random: Random) -> PatternQuery:
         within * 1000,
         skip,
         target,
+        from_start,
     )
     return PatternQuery(sql, pattern, by, all_rows, tuple(m for _, m in measures))
 
@@ -104,6 +108,11 @@ def _part(random: Random, depth: int) -> tuple[str, Ways, set[str], bool]:
     if depth == 0 or choice < 0.6:
         variable = random.choice(VARIABLES)
         text, ways, used = variable, model.row(variable), {variable}
+    elif choice < 0.67:
+        inner = [_pattern(random, 0 if random.random() < 0.7 else depth - 1) for _ in range(2)]
+        text = f"PERMUTE({', '.join(i[0] for i in inner)})"
+        ways = model.either(*(model.sequence(*(p[1] for p in o)) for o in permutations(inner)))
+        used = set().union(*(i[2] for i in inner))
     elif choice < 0.8:
         inner = [_pattern(random, depth - 1) for _ in range(random.randint(2, 3))]
         text = f"({' | '.join(i[0] for i in inner)})"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eddyline.runtime.stores.columns import Array
 from eddyline.types import element_type
 
 
-def list_parts(values: pa.Array) -> tuple[Array, pa.Array]:
+def list_parts(values: pa.Array) -> tuple[npt.NDArray[Any], pa.Array]:
     """int64 offsets[n + 1] from 0, and the elements; a list that is NULL has none.
 
     The elements of a map are structures of a key and a value.
