@@ -262,6 +262,8 @@ class Matching(Operator):
             "shown": self._shown.state(),
             "slots": self._slots.state(),
             "order": np.array([self._order]),
+            "holds_all": np.array([self._holds_all]),
+            "clock": np.array([self.clock]),
         }
         for name, side in (("left", self._left), ("right", self._right)):
             if side.expiries is not None:
@@ -269,7 +271,8 @@ class Matching(Operator):
         return out
 
     def restore(self, state: State) -> None:
-        self._holds_all = False  # it is not known
+        self._holds_all = bool(array(state, "holds_all")[0])
+        self.clock = int(array(state, "clock")[0])
         self._table.restore(nested(state, "table"))
         (self._numbers if self._by_ids is None else self._by_ids).restore(nested(state, "numbers"))
         self._rows.restore(nested(state, "rows"))
