@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import time
 
+import pyarrow as pa
 import pytest
 
 from eddyline.testing import engine_with
@@ -40,6 +42,27 @@ def test_accounts() -> None:
     spent = sum(o.seconds for o in eng.parts.queries.execution.graph)
     assert sum(s["seconds"] for s in stats.values()) == pytest.approx(spent)
     assert all(s["seconds"] > 0 and s["state_bytes"] >= 0 for s in stats.values())
+
+
+def test_a_function_is_charged_to_the_queries_that_call_it() -> None:
+    eng = engine(executor="eddy")
+
+    def slowly(values: pa.Array) -> pa.Array:
+        end = time.thread_time() + 0.02
+        while time.thread_time() < end:
+            pass
+        return values
+
+    eng.function("slowly", slowly, args=["BIGINT"], returns="BIGINT", kind="arrow")
+    eng.query("SELECT v FROM a [RANGE 3 SECONDS] WHERE slowly(v) > 1", name="slow")
+    for n in range(9):
+        eng.query(f"SELECT v FROM a [RANGE 3 SECONDS] WHERE v > {n}", name=f"cheap{n}")
+    chance = random.Random(8)
+    for second in range(5):
+        process_all(eng, rows(chance, second))
+    seconds = {name: s["seconds"] for name, s in eng.stats()["queries"].items()}
+    assert seconds["slow"] > 0.1
+    assert sum(s for name, s in seconds.items() if name != "slow") < 0.05
 
 
 def test_a_late_query_pays_for_what_happens_from_then_on() -> None:

@@ -233,9 +233,12 @@ class SharedFlow:
 
     def answer(self, clock: int, bits: Sequence[int]) -> Batch:
         """The results that are in the answers of some queries at ``clock``."""
-        before = self.flow.visits
+        before, filters = self.flow.visits, self.flow.filters
+        seconds = [f.seconds for f in filters]
         batch = self.flow.answer(clock, bits)
         self._checked += self.flow.visits - before  # reading is not counted as work of a query
+        for grouped, spent in zip(filters, seconds, strict=True):
+            grouped.seconds = spent
         return batch
 
     @property
@@ -245,8 +248,8 @@ class SharedFlow:
         return self.tally.metrics
 
     def _divide_work(self) -> None:
-        """Divide the work since the last call, before queries change: half of the time equally, for
-        the filters; the other half by results.
+        """Divide the work since the last call, before queries change: the time of each filter among
+        the queries with a predicate in it; of the rest half equally, the other half by results.
         """
         if not self._table_of or self.flow.seconds == self._accounted:
             return
@@ -261,7 +264,13 @@ class SharedFlow:
         if counts.any():
             by_result = np.zeros(self.flow.width)
             by_result[: counts.size] = counts / counts.sum()
-        self.tally.metrics.add_work(spent * (equally + by_result) / 2, checks * equally)
+        own = np.zeros(self.flow.width)
+        for grouped in self.flow.filters:
+            own += grouped.seconds * grouped.shares(self.flow.width)
+            grouped.seconds = 0.0
+        own *= min(1.0, spent / max(own.sum(), spent, 1e-12))
+        rest = spent - own.sum()
+        self.tally.metrics.add_work(own + rest * (equally + by_result) / 2, checks * equally)
 
     def _mask(self, key: object, bits: int) -> Array:
         """bool[bits]: the queries of a table."""

@@ -107,6 +107,7 @@ class GroupedFilter:
         visited: number of rows evaluated: those required by a query with a predicate here.
         returned: number of these that such a query still required afterwards.
         share: of rows that ``screened`` accepts, of late.
+        seconds: of looking at rows, with computing the attribute.
 
     Raises:
         DataError: values of the attribute's type have no order.
@@ -118,6 +119,7 @@ class GroupedFilter:
         self.visited = 0
         self.returned = 0
         self.share = 0.0
+        self.seconds = 0.0
         self._steps: dict[int, Steps] = {}
         self._columns: StepColumns | None = None  # of the steps but ``_new``; None: not made
         self._new: dict[int, Steps] = {}
@@ -157,6 +159,12 @@ class GroupedFilter:
         if self._new.pop(bit, None) is None:
             self._columns = None
         self._index = None
+
+    def shares(self, width: int) -> Array:
+        """float64[width]: equal parts for the queries with a predicate here, by bit."""
+        parts = np.zeros(width)
+        parts[list(self._steps)] = 1.0 / len(self._steps)
+        return parts
 
     def steps(self, bit: int) -> Steps:
         """The predicate of the query with this bit."""
