@@ -73,6 +73,15 @@ def test_the_declarations_are_right(file: Path) -> None:
     assert "error" in attempt(file, "SELECT")
 
 
+def test_a_query_for_each_row_of_a_table_without_rows(file: Path) -> None:
+    """Once an error in the estimate of its load."""
+    attempt(
+        file,
+        "CREATE QUERY q FOR EACH ROW OF rules AS SELECT t.price FROM trades t, quotes q WHERE "
+        "t.symbol = q.symbol AND t.symbol = rules.symbol AND q.bid > rules.least WINDOW 1 MINUTE",
+    )
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_accidents(file: Path, seed: int) -> None:
     check_accidents(file, seed, 60)

@@ -106,7 +106,8 @@ class FlowWork(Work):
         if len(known) < len(lengths):
             return estimate_node(replace(scan, window=Unbounded()), (), statistics)
         counted = self.signature.counted[number]
-        longest = Rows(max(known)) if counted else Range(max(known))
+        length = max(known, default=1)  # no row of the table of FOR EACH: no query
+        longest = Rows(length) if counted else Range(length)
         return estimate_node(replace(scan, window=longest), (), statistics)
 
     def _interest(self, number: int, arriving: Estimate) -> float:

@@ -810,13 +810,13 @@ SqlError: line 1, column 8: there is no function COLLECT: write array_agg(x), or
 ----------
 SELECT symbol IS JSON AS j FROM trades
 =>
-UnsupportedError: line 1, column 8: IS JSON is not supported: write x -> '$' IS NOT NULL
+UnsupportedError: line 1, column 8: IS JSON is not supported: write json_exists(x, '$.name') for a field that it must have
   SELECT symbol IS JSON AS j FROM trades
          ^
 ----------
 SELECT IS_JSON(symbol) AS j FROM trades
 =>
-SqlError: line 1, column 8: there is no function IS_JSON: write x -> '$' IS NOT NULL
+SqlError: line 1, column 8: there is no function IS_JSON: write json_exists(x, '$.name') for a field that it must have
   SELECT IS_JSON(symbol) AS j FROM trades
          ^
 ----------

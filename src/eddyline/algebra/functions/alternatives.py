@@ -85,7 +85,7 @@ _ADVICE: Final[dict[str, str]] = {
     "topk topkdistinct": "write slice(array_agg(x ORDER BY x DESC), 1, 3)",
     "as_value": "a column of GROUP BY is a value, too: leave AS_VALUE out",
     "collect": "write array_agg(x), or histogram(x) for the number of each value",
-    "is_json": "write x -> '$' IS NOT NULL",
+    "is_json": "write json_exists(x, '$.name') for a field that it must have",
     "jsonb_array_elements json_array_elements jsonb_array_elements_text": (
         "there are no lists of values in JSON texts: declare the column as ARRAY, or write x -> 0"
     ),

@@ -37,7 +37,7 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.Struct: ("STRUCT(...)", "write named_struct('name', value, ...)"),
     exp.Map: ("MAP", "write map(key, value, ...)"),
     exp.Kwarg: ("=> in an expression", "a function over elements is written x -> x + 1"),
-    exp.JSON: ("IS JSON", "write x -> '$' IS NOT NULL"),
+    exp.JSON: ("IS JSON", "write json_exists(x, '$.name') for a field that it must have"),
     exp.Lambda: ("->", "docs/sql-functions.md lists the functions over elements"),
     exp.BitwiseXor: ("^", _POWER),
     exp.CurrentTimestamp: ("CURRENT_TIMESTAMP here", CLOCK),
