@@ -15,7 +15,7 @@ import numpy as np
 
 from eddyline.kernels import run_conditions
 from eddyline.kernels.matched_rows import emit, skip_target
-from eddyline.kernels.options import inlined, kernel
+from eddyline.kernels.options import bare, inlined, kernel
 from eddyline.kernels.pattern_state import (
     BITS,
     C_CURRENT,
@@ -303,7 +303,7 @@ def _search(
     return outcome
 
 
-@kernel
+@bare
 def _fits(
     row: int,
     variable: int,
@@ -314,7 +314,8 @@ def _fits(
 ) -> int:
     """Whether the attempt can go on with a row as a variable; registers are of it, then."""
     scratch = conditions.scratch
-    scratch[:] = registers
+    for r in range(registers.size):
+        scratch[r] = registers[r]
     values = rows[row, SEEN + words :]
     if not run_conditions.track(
         conditions.trackers, variable, row, values, rows[row, NULLS], scratch
@@ -326,7 +327,8 @@ def _fits(
         )
         if outcome != TRUE:
             return outcome
-    registers[:] = scratch
+    for r in range(registers.size):
+        registers[r] = scratch[r]
     return TRUE
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare
 
 #: No row.
 NONE = -1
@@ -57,19 +57,21 @@ class Conditions(NamedTuple):
     scratch: np.ndarray
 
 
-@kernel
+@bare
 def begin(trackers: np.ndarray, registers: np.ndarray) -> None:
     """Let registers be those of a match without rows."""
-    registers[:] = 0
+    for r in range(registers.size):
+        registers[r] = 0
     for t in range(trackers.shape[0]):
         kind, first = trackers[t, T_KIND], trackers[t, T_REGISTER]
         if kind == TRACK_FIRST:
             registers[first] = NONE  # and the number of rows behind it
         elif kind == TRACK_LAST:
-            registers[first : first + trackers[t, T_OFFSET] + 1] = NONE
+            for r in range(first, first + trackers[t, T_OFFSET] + 1):
+                registers[r] = NONE
 
 
-@kernel
+@bare
 def track(
     trackers: np.ndarray,
     variable: int,
@@ -121,7 +123,7 @@ def track(
     return True
 
 
-@kernel
+@bare
 def _float_less(a: float, b: float) -> bool:
     """NaN is larger than any number."""
     if np.isnan(a):
@@ -129,12 +131,12 @@ def _float_less(a: float, b: float) -> bool:
     return bool(np.isnan(b) or a < b)
 
 
-@kernel
+@bare
 def _float_equal(a: float, b: float) -> bool:
     return bool(a == b or (np.isnan(a) and np.isnan(b)))
 
 
-@kernel
+@bare
 def satisfied(
     conditions: Conditions,
     variable: int,
@@ -216,7 +218,7 @@ def satisfied(
     return TRUE if stack[0] != 0 and not nulls[0] else FALSE
 
 
-@kernel
+@bare
 def _connect(is_and: bool, stack: np.ndarray, nulls: np.ndarray, top: int) -> None:
     """AND or OR with three values."""
     decisive = 0 if is_and else 1
@@ -228,7 +230,7 @@ def _connect(is_and: bool, stack: np.ndarray, nulls: np.ndarray, top: int) -> No
     stack[top] = 1 - decisive
 
 
-@kernel
+@bare
 def _same(
     stack: np.ndarray, floats: np.ndarray, nulls: np.ndarray, top: int, on_floats: bool
 ) -> None:
@@ -242,7 +244,7 @@ def _same(
     stack[top], nulls[top] = 1 if equal else 0, False
 
 
-@kernel
+@bare
 def _compared(code: int, stack: np.ndarray, floats: np.ndarray, top: int, on_floats: bool) -> int:
     if on_floats:
         x, y = floats[top], floats[top + 1]
@@ -256,7 +258,7 @@ def _compared(code: int, stack: np.ndarray, floats: np.ndarray, top: int, on_flo
     return 1 if less or equal else 0
 
 
-@kernel
+@bare
 def _computed(
     code: int, stack: np.ndarray, floats: np.ndarray, top: int, on_floats: bool, width: int
 ) -> int:
@@ -295,7 +297,7 @@ def _computed(
     return TRUE
 
 
-@kernel
+@bare
 def _has_width(number: int, width: int) -> bool:
     if width == 64:
         return True
