@@ -25,6 +25,8 @@ from eddyline.sql.dialect import Eddyline
 from eddyline.sql.parser import StatementParser, parse
 from eddyline.sql.statements import CreateQuery, SelectStatement
 from eddyline.testing.bags import rows_of
+from eddyline.testing.engines import engine_with
+from eddyline.testing.strategies import OPTIONS
 
 DDL: Final = """\
 CREATE STREAM s (ts TIMESTAMP, k STRING, i INT, b BIGINT, n SMALLINT, f FLOAT, d DOUBLE,
@@ -140,8 +142,8 @@ def added(engine: Engine, name: str, sql: str, *, alone: bool) -> Query | tuple[
         return type(e), str(e), place
 
 
-def new_engine() -> Engine:
-    engine = Engine()
+def new_engine(**options: Any) -> Engine:
+    engine = engine_with(**options)
     engine.sql(DDL)
     engine.table("names", pa.table({"k": ["a", "b"], "i": pa.array([1, 2], pa.int32())}))
     return engine
@@ -176,13 +178,13 @@ def rows(random: Random, second: int) -> dict[str, pa.Table]:
     return {"s": pa.table(s), "r": pa.table({"ts": ts, "k": k, "i": i, "d": halves})}
 
 
-def check(random: Random, texts: Sequence[str]) -> int:
+def check(random: Random, texts: Sequence[str], **options: Any) -> int:
     """Compare queries of one engine with those that are alone; returns how many share a plan."""
-    engine = new_engine()
+    engine = new_engine(**options)
     alone: dict[str, Engine] = {}
     prepared = 0
     for number, sql in enumerate(texts):
-        name, other = f"q{number}", new_engine()
+        name, other = f"q{number}", new_engine(**options)
         expected = added(other, name, sql, alone=True)
         found = added(engine, name, sql, alone=False)
         if not isinstance(expected, Query) or not isinstance(found, Query):
@@ -211,10 +213,10 @@ def check(random: Random, texts: Sequence[str]) -> int:
 
 
 @settings(max_examples=3 * settings().max_examples)
-@given(st.integers(0, 2**48))
-def test_instances_of_templates(seed: int) -> None:
+@given(st.integers(0, 2**48), OPTIONS)
+def test_instances_of_templates(seed: int, options: dict[str, Any]) -> None:
     random = Random(seed)
-    event(f"{check(random, instances(random))} prepared")
+    event(f"{check(random, instances(random), **options)} prepared")
 
 
 @pytest.mark.parametrize("select", SELECTS)

@@ -152,7 +152,7 @@ class PreparedPlans:
         if valid_for != self._valid_for:
             self.clear()
             self._valid_for = valid_for
-        key = instance.template.key
+        key = instance.template.select_key
         if key in self._useless:
             return None
         known = self._known.get(key)
@@ -222,19 +222,18 @@ def _constants(instance: Instance, numbers: Sequence[int]) -> list[Literal | Non
     Raises:
         SqlError: one is too large.
     """
-    found: list[Literal | None] = [None] * len(instance.values)
+    words = instance.constants
+    found: list[Literal | None] = [None] * len(words)
     for i in numbers:
-        word = instance.values[i]
+        word = words[i]
         found[i] = constant_of(word.strip("'"), is_text=word[0] == "'")
     return found
 
 
 def _key(instance: Instance, numbers: Sequence[int]) -> object:
     """Equal for texts that differ in some constants only, with the same ones equal."""
-    values = instance.values
-    named = instance.template.text.creates
-    rest = tuple(v for i, v in enumerate(values) if i not in numbers and not (named and i == 0))
-    texts = values[1:] if named else values
+    texts = instance.constants
+    rest = tuple(v for i, v in enumerate(texts) if i not in numbers)
     numbers_ = [v if v[0] == "'" else float(v) for v in texts]
     alike = (_first_equal(texts), _first_equal(numbers_))
     return rest, alike

@@ -72,6 +72,7 @@ class Text:
     Attributes:
         values: the constants and the name; starts, ends: their offsets in the text.
         shape: the text between the values, and the kinds of the values.
+        creates: whether the first value is the name of a query.
     """
 
     def __init__(self, text: str, at: int = 0) -> None:
@@ -90,7 +91,8 @@ class Text:
         self.at = at
         self.values = parts[1::2]
         self.starts, self.ends = borders[:-1:2], borders[1::2]
-        self.shape = (*parts[::2], *map(_kind, self.values))
+        self.kinds = tuple(map(_kind, self.values))
+        self.shape = (*parts[::2], *self.kinds)
         self.creates = head is not None
 
     def is_plain(self) -> bool:
@@ -105,13 +107,20 @@ class Template:
 
     Attributes:
         key: equal for texts that differ in variable values only.
-        open: the indexes of the values that are open.
+        select_key: equal for texts whose SELECT and EMIT do.
+        open: which constants are open.
     """
 
     key: object
+    select_key: object
     text: Text
     statement: Parsed
     open: tuple[int, ...]
+
+    @property
+    def first(self) -> int:
+        """The index of the first value that is a constant."""
+        return int(self.text.creates)
 
     def filled(self, other: Text, source: SourceText) -> Parsed:
         """The statement of another text in a script, which differs in variable values only."""
@@ -139,6 +148,7 @@ class Instance:
 
     Attributes:
         values: as of :class:`Text`. sql, at: the text of the statement, and its offset.
+        constants: the values without the name of a query.
     """
 
     template: Template
@@ -151,8 +161,13 @@ class Instance:
         """Its syntax tree."""
         return self.marked({})
 
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return self.values[self.template.first :]
+
     def marked(self, marks: Mapping[int, Mapping[str, Any]]) -> exp.Query:
-        """A syntax tree with more meta data of constants, by the index of their values."""
+        """A syntax tree with more meta data of constants, by their number."""
+        marks = {i + self.template.first: mark for i, mark in marks.items()}
         text, new = self.template.text, Text(self.sql, self.at)
         starts = {text.at + start: i for i, start in enumerate(text.starts)}
         copy = _Copy(starts, self.values, _Moves(text, new), marks)
@@ -196,8 +211,9 @@ class Templates:
         fixed = tuple(i for i in range(len(text.values)) if i not in constants and i not in named)
         # equal for all texts of a shape: the text around the constants decides
         key = _key(text, fixed)
-        free = tuple(i for i, node in constants.items() if _is_open(node))
-        _keep(self._templates, key, Template(key, text, statement, free))
+        free = tuple(i - len(named) for i, node in constants.items() if _is_open(node))
+        made = Template(key, _select_key(text, statement, fixed), text, statement, free)
+        _keep(self._templates, key, made)
         _keep(self._fixed, text.shape, fixed)
 
 
@@ -280,6 +296,20 @@ def _kind(value: str) -> str:
 
 def _key(text: Text, fixed: tuple[int, ...]) -> object:
     return (text.shape, *(text.values[i] for i in fixed))
+
+
+def _select_key(text: Text, statement: Parsed, fixed: tuple[int, ...]) -> object:
+    """See ``Template.select_key``."""
+    start = statement.select.span[0]
+    borders = [start - text.at, *(b for b in _borders(text) if b > start - text.at), None]
+    pieces = [text.text[a:b].strip() for a, b in zip(borders[::2], borders[1::2], strict=True)]
+    values = tuple(text.values[i] for i in fixed)
+    return (*pieces, *text.kinds[int(text.creates) :], *values)
+
+
+def _borders(text: Text) -> list[int]:
+    """The starts and ends of the values."""
+    return [b for pair in zip(text.starts, text.ends, strict=True) for b in pair]
 
 
 def _constants(text: Text, statement: Parsed) -> dict[int, exp.Literal]:

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 import pyarrow as pa
 
+from eddyline.engine.bulk import without_collections
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import write_saved
 from eddyline.engine.checkpoint.segments import Segments
@@ -105,7 +106,8 @@ class EngineCheckpoint:
         add_declared(self._parts.catalog, header["functions"], functions)
         self._parts.inputs.counted = frozenset(header["counted"])
         self._statements.aside = header["aside"]
-        self._carry_out(program, tables, header["placements"]["queries"])
+        with without_collections():
+            self._carry_out(program, tables, header["placements"]["queries"])
         self._statements.aside = {}
         self._restore(state, header["groups"])
         queries = self._parts.queries.everyone()
