@@ -32,7 +32,7 @@ from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.window_join.schedules import make_schedule
-from eddyline.sharing.signature import Part, Signature
+from eddyline.sharing.signature import Part, Signature, spanning
 from eddyline.types import FOREVER
 
 Selections = Literal["push", "pull"]
@@ -149,12 +149,14 @@ class FlowPlanner:
             for number, (scan, window) in enumerate(zip(sources, windows, strict=True))
         ]
         condition = conjunction(signature.theta)
+        first = {(e.left, e.right) for e in spanning(signature.edges, range(len(inputs)))}
+        tied = [e for e in edges if (e.left, e.right) in first]  # matches of others follow
         return JoinFlow(
             sources,
             inputs,
             JoinGraph(edges, None if condition is None else compile_predicate(condition)),
             new_policy,
-            gates=self._gates(inputs, edges),
+            gates=self._gates(inputs, tied),
             schedule=make_schedule(self._sharing.schedule, self._sharing.rows_per_step),
             pull_up=self._sharing.selections == "pull",
         )

@@ -16,7 +16,9 @@ Source: Madden et al. 2002, section 2.3; docs/decisions/0088.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from eddyline.algebra.expressions import Expr
@@ -41,23 +43,46 @@ _KEPT_BELOW: Final = 1.0
 _Index = tuple[Plan, Expr]
 
 
+@dataclass(eq=False)
+class _Alike:
+    """The queries of a signature that can share an eddy.
+
+    Attributes:
+        sources, indexes: numbers of those that they read and probe.
+        queries: their placements without an eddy, by name.
+        eddy: which they share. given_up: they shared one that joined in vain.
+    """
+
+    signature: Signature
+    sources: tuple[int, ...]
+    indexes: tuple[int, ...]
+    queries: dict[str, FlowPlacement] = field(default_factory=dict)
+    eddy: EddyNumber | None = None
+    given_up: bool = False
+
+    @property
+    def alone(self) -> float:
+        """Their cost without an eddy."""
+        if len(self.sources) > 2:
+            return _OF_MORE * len(self.sources)
+        return (_FLOW_OF_TWO if len(self.queries) > 1 else _TREE_OF_TWO) * len(self.sources)
+
+
 class Eddies:
     """The queries that can share an eddy, and those that do."""
 
     def __init__(self) -> None:
-        self._queries: dict[Signature, dict[str, FlowPlacement]] = {}
-        self._signature_of: dict[str, Signature] = {}
-        self._indexes: dict[Signature, frozenset[_Index]] = {}
-        self._readers: dict[_Index, dict[Signature, None]] = {}
-        self._eddy_of: dict[Signature, EddyNumber] = {}
-        self._signatures: dict[EddyNumber, dict[Signature, None]] = {}
-        self._given_up: set[Signature] = set()
+        self._of_signature: dict[Signature, _Alike] = {}
+        self._of_query: dict[str, _Alike] = {}
+        self._numbers: dict[Plan | _Index, int] = {}
+        self._readers: dict[int, dict[_Alike, None]] = {}
+        self._members: dict[EddyNumber, dict[_Alike, None]] = {}
         self._made = 0
 
     @property
     def all(self) -> tuple[EddyNumber, ...]:
         """Those that run."""
-        return tuple(self._signatures)
+        return tuple(self._members)
 
     def add(self, name: str, placement: FlowPlacement) -> Mapping[str, FlowPlacement]:
         """Add a query that can share an eddy.
@@ -66,129 +91,112 @@ class Eddies:
             By name, the new placements of the queries that share one now; not of the query if it
             shares none.
         """
-        signature = placement.signature
-        self._put(name, placement)
-        if signature in self._eddy_of:
-            return {name: placement.in_eddy(self._eddy_of[signature], IN_EDDY)}
-        if signature in self._given_up:
+        alike = self._put(name, placement)
+        if alike.eddy is not None:
+            return {name: placement.in_eddy(alike.eddy, IN_EDDY)}
+        if alike.given_up:
             return {}
-        near = (self._eddy_of.get(other) for other in self._near(signature))
-        eddy = next((e for e in near if e is not None), None)
+        together = self._connected(alike)
+        eddy = next((other.eddy for other in together if other.eddy is not None), None)
         if eddy is not None:
-            return self._join([signature], eddy)
-        together = self._connected(signature)
-        if len(together) < _LEAST or not self._pays(together, _MADE_BELOW):
+            return self._enter([alike], eddy)
+        if len(together) < _LEAST or not _pays(together, _MADE_BELOW):
             return {}
         self._made += 1
-        return self._join(together, EddyNumber(self._made))
+        return self._enter(together, EddyNumber(self._made))
 
     def restore(self, name: str, placement: FlowPlacement, eddy: EddyNumber | None) -> None:
         """Add a query that has an eddy, or none, as a checkpoint says."""
-        self._put(name, placement)
+        alike = self._put(name, placement)
         if eddy is not None:
-            self._enter(placement.signature, eddy)
+            self._enter([alike], eddy)
             self._made = max(self._made, eddy.number)
 
     def remove(self, name: str) -> list[str]:
         """Remove a query; returns the others that share no eddy any more."""
-        signature = self._signature_of.pop(name, None)
-        if signature is None:
+        alike = self._of_query.pop(name, None)
+        if alike is None:
             return []
-        del self._queries[signature][name]
-        eddy = self._eddy_of.get(signature)
-        if not self._queries[signature]:
-            self._forget(signature)
-        left = self._signatures.get(eddy, {}) if eddy is not None else {}
-        return [] if not left or self._pays(left, _KEPT_BELOW) else self._undo(left)
+        del alike.queries[name]
+        eddy = alike.eddy
+        if not alike.queries:
+            self._exit([alike])
+            del self._of_signature[alike.signature]
+            for index in alike.indexes:
+                del self._readers[index][alike]
+        left = [] if eddy is None else list(self._members.get(eddy, ()))
+        return [] if _pays(left, _KEPT_BELOW) else self._exit(left)
 
     def give_up(self, eddy: EddyNumber) -> list[str]:
         """Undo an eddy, and make none of its signatures again; returns its queries."""
-        self._given_up.update(self._signatures[eddy])
-        return self._undo(self._signatures[eddy])
+        left = list(self._members[eddy])
+        for alike in left:
+            alike.given_up = True
+        return self._exit(left)
 
-    def _put(self, name: str, placement: FlowPlacement) -> None:
-        signature = placement.signature
-        self._signature_of[name] = signature
-        if signature not in self._queries:
-            self._queries[signature] = {}
-            self._indexes[signature] = _indexes(signature)
-            for index in self._indexes[signature]:
-                self._readers.setdefault(index, {})[signature] = None
-        self._queries[signature][name] = placement
+    def _put(self, name: str, placement: FlowPlacement) -> _Alike:
+        alike = self._of_signature.get(placement.signature)
+        if alike is None:
+            sources, indexes = (
+                tuple(self._numbers.setdefault(each, len(self._numbers)) for each in some)
+                for some in (placement.signature.sources, _indexes(placement.signature))
+            )
+            alike = _Alike(placement.signature, sources, indexes)
+            self._of_signature[placement.signature] = alike
+            for index in alike.indexes:
+                self._readers.setdefault(index, {})[alike] = None
+        alike.queries[name] = placement
+        self._of_query[name] = alike
+        return alike
 
-    def _forget(self, signature: Signature) -> None:
-        """There are no queries of a signature any more."""
-        del self._queries[signature]
-        for index in self._indexes.pop(signature):
-            del self._readers[index][signature]
-        self._given_up.discard(signature)
-        self._exit(signature)
-
-    def _join(
-        self, signatures: Iterable[Signature], eddy: EddyNumber
-    ) -> Mapping[str, FlowPlacement]:
-        """Let the queries of some signatures share an eddy."""
+    def _enter(self, some: Iterable[_Alike], eddy: EddyNumber) -> Mapping[str, FlowPlacement]:
+        """Let queries share an eddy; returns their placements."""
         found = {}
-        for signature in signatures:
-            self._enter(signature, eddy)
-            for name, placement in self._queries[signature].items():
+        for alike in some:
+            alike.eddy = eddy
+            self._members.setdefault(eddy, {})[alike] = None
+            for name, placement in alike.queries.items():
                 found[name] = placement.in_eddy(eddy, IN_EDDY)
         return found
 
-    def _undo(self, signatures: Iterable[Signature]) -> list[str]:
-        """Let some signatures leave their eddy; returns their queries."""
-        some = list(signatures)
-        for signature in some:
-            self._exit(signature)
-        return [name for signature in some for name in self._queries[signature]]
+    def _exit(self, some: Iterable[_Alike]) -> list[str]:
+        """Let queries leave their eddy; returns their names."""
+        names: list[str] = []
+        for alike in some:
+            if alike.eddy is not None:
+                del self._members[alike.eddy][alike]
+                if not self._members[alike.eddy]:
+                    del self._members[alike.eddy]
+            alike.eddy = None
+            names += alike.queries
+        return names
 
-    def _enter(self, signature: Signature, eddy: EddyNumber) -> None:
-        self._eddy_of[signature] = eddy
-        self._signatures.setdefault(eddy, {})[signature] = None
-
-    def _exit(self, signature: Signature) -> None:
-        eddy = self._eddy_of.pop(signature, None)
-        if eddy is not None:
-            del self._signatures[eddy][signature]
-            if not self._signatures[eddy]:
-                del self._signatures[eddy]
-
-    def _near(self, signature: Signature) -> dict[Signature, None]:
-        """The signatures with an index in common."""
-        found: dict[Signature, None] = {}
-        for index in sorted(self._indexes[signature], key=str):
-            found.update(self._readers[index])
-        return found
-
-    def _connected(self, signature: Signature) -> list[Signature]:
-        """The signatures without an eddy that have an index in common, directly or not."""
-        found, waiting = {signature: None}, [signature]
+    def _connected(self, alike: _Alike) -> list[_Alike]:
+        """Those that have an index in common, directly or not, the next ones first."""
+        found, waiting = {alike: None}, deque([alike])
+        seen: set[int] = set()
         while waiting:
-            fresh = [s for s in self._near(waiting.pop()) if s not in found]
-            fresh = [s for s in fresh if s not in self._given_up]
-            found.update(dict.fromkeys(fresh))
-            waiting += fresh
+            for index in waiting.popleft().indexes:
+                if index in seen:
+                    continue
+                seen.add(index)
+                fresh = [r for r in self._readers[index] if r not in found and not r.given_up]
+                found.update(dict.fromkeys(fresh))
+                waiting += fresh
         return list(found)
 
-    def _pays(self, signatures: Iterable[Signature], below: float) -> bool:
-        """Whether an eddy costs less than this share of what they cost alone."""
-        some = list(signatures)
-        read = [source for s in some for source in s.sources]
-        shared = _SHARED * (len(read) + len(set(read)))
-        return shared < below * sum(map(self._alone, some))
 
-    def _alone(self, signature: Signature) -> float:
-        """The cost of the queries of a signature without an eddy."""
-        if len(signature.sources) > 2:
-            return _OF_MORE * len(signature.sources)
-        is_shared = len(self._queries[signature]) > 1
-        return (_FLOW_OF_TWO if is_shared else _TREE_OF_TWO) * len(signature.sources)
+def _pays(some: Sequence[_Alike], below: float) -> bool:
+    """Whether an eddy costs less than this share of what queries cost alone."""
+    read = [source for alike in some for source in alike.sources]
+    shared = _SHARED * (len(read) + len(set(read)))
+    return shared < below * sum(alike.alone for alike in some)
 
 
-def _indexes(signature: Signature) -> frozenset[_Index]:
+def _indexes(signature: Signature) -> Iterable[_Index]:
     """The sources with their keys."""
     ends = ((e.left, e.left_key, e.right, e.right_key) for e in signature.edges)
-    return frozenset(
+    return dict.fromkeys(
         (signature.sources[source], key)
         for left, left_key, right, right_key in ends
         for source, key in ((left, left_key), (right, right_key))

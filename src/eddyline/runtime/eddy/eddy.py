@@ -73,7 +73,7 @@ class Eddy(Operator):
         self._judged = 0  # rows in, when it was judged whether it joins in vain
         self._pairs = self._results = 0  # found since then
         self.joins_in_vain = False
-        self._fan_outs: dict[object, tuple[float, float]] = {}
+        self._fan_outs: dict[tuple[int, Hashable], tuple[float, float]] = {}
 
     # -- queries -----------------------------------------------------------------------------------
 
@@ -158,6 +158,8 @@ class Eddy(Operator):
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         self._refresh()
         self._chunks += 1
+        for join in self._joins:
+            join.found = []  # there are some if the last chunk failed
         visits = sum(source.bank.visits for source in self._sources.values())
         sources = [self._sources[scan] for scan in self._scans]
         new = [s.new_rows(batch) for s, batch in zip(sources, batches, strict=True)]
@@ -166,8 +168,9 @@ class Eddy(Operator):
             self._route(self._routes[source], rows)
         self._results += sum(len(rows) for join in self._joins for rows in join.found)
         visits = sum(source.bank.visits for source in self._sources.values()) - visits
+        share = visits / max(self.members, 1)
         for join in self._joins:
-            join.visits += visits * len(join.members) / max(self.members, 1)
+            join.visits += share * len(join.members)
         return _NOTHING
 
     def begin(self, batches: Sequence[Batch], tick: Tick) -> Batch:
@@ -254,7 +257,11 @@ class Eddy(Operator):
 
     def _learn(self) -> None:
         """Take over what was counted since ways were planned."""
-        self._fan_outs = {at: (came / 2, went / 2) for at, (came, went) in self._fan_outs.items()}
+        self._fan_outs = {
+            (source, name): (came / 2, went / 2)
+            for (source, name), (came, went) in self._fan_outs.items()
+            if source in self._numbered
+        }
         for prefix in self._routes.values():
             self._learn_from(prefix)
         for source in self._sources.values():
