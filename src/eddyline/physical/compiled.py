@@ -22,7 +22,7 @@ from eddyline.runtime.aggregates import Aggregate as AggregateState
 from eddyline.runtime.aggregates import Wanted, make_aggregate
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.group_values import AggregateColumn, GroupKeys
+from eddyline.runtime.operators.group_aggregates import AggregateColumn, GroupKeys
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import is_exact, same_keys

@@ -75,12 +75,8 @@ from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
 from eddyline.runtime.operators.filter import Filter as FilterOperator
 from eddyline.runtime.operators.first_rows import FirstRows
 from eddyline.runtime.operators.group import GroupBy as GroupByOperator
-from eddyline.runtime.operators.group_values import (
-    ALL_GROUPS,
-    AggregateColumn,
-    GroupValues,
-    ShownGroups,
-)
+from eddyline.runtime.operators.group_aggregates import AggregateColumn
+from eddyline.runtime.operators.group_values import ALL_GROUPS, GroupValues, ShownGroups
 from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.lookup import Kind
 from eddyline.runtime.operators.lookup import Lookup as LookupOperator

@@ -12,7 +12,8 @@ from eddyline.runtime.aggregates import Count
 from eddyline.runtime.aggregates.sums import SumInt
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.group import GroupBy
-from eddyline.runtime.operators.group_values import AggregateColumn, GroupKeys, GroupValues
+from eddyline.runtime.operators.group_aggregates import AggregateColumn, GroupKeys
+from eddyline.runtime.operators.group_values import GroupValues
 from eddyline.runtime.stores.expiry import ListStore
 from operator_cases import Run, column, expect, in_chunks, random_changes
 

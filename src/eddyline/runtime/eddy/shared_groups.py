@@ -31,7 +31,8 @@ from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.row_lists import NewRows, RowLists
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.operators.group_values import GroupKeys, GroupRows, GroupValues, Naming
+from eddyline.runtime.operators.group_aggregates import GroupKeys, Naming
+from eddyline.runtime.operators.group_values import GroupRows, GroupValues
 from eddyline.runtime.output import select_list
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array

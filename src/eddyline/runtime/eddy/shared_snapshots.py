@@ -11,7 +11,8 @@ from eddyline.runtime.batch import Batch, Evaluator, between, empty_like, merge
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.shared_groups import SharedGroups
 from eddyline.runtime.operators.base import Tick
-from eddyline.runtime.operators.group_values import GroupKeys, GroupValues
+from eddyline.runtime.operators.group_aggregates import GroupKeys
+from eddyline.runtime.operators.group_values import GroupValues
 from eddyline.runtime.state import State, array
 from eddyline.types import BEGINNING
 

@@ -10,7 +10,8 @@ import numpy as np
 from eddyline.kernels.merge import merge_destinations
 from eddyline.runtime.batch import EXPIRY, Batch, merge
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.operators.group_values import GroupKeys, GroupRows, GroupValues, Naming
+from eddyline.runtime.operators.group_aggregates import GroupKeys, Naming
+from eddyline.runtime.operators.group_values import GroupRows, GroupValues
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
