@@ -143,13 +143,15 @@ def append(
     next_block: np.ndarray,
     blocks: np.ndarray,
     uses: np.ndarray,
+    spot_rows: np.ndarray,
 ) -> tuple[int, np.ndarray]:
     """Append rows to lists.
 
     Args:
         rows, starts, list_of: as of ``pair_hashes``. numbers: int64[n], the row numbers.
         nodes: int64[p], the number of each (list, group) pair. blocks: free ones, enough of them.
-        uses: int64 by row number, in how many lists it is.
+        uses: int64 by row number, in how many lists it is. spot_rows: by region + spot, the number
+            of rows.
 
     Returns:
         How many blocks were taken; and by list int64[lists, 3]: where the new entries begin, and
@@ -164,6 +166,7 @@ def append(
         last, fill = lists[number, LAST], lists[number, FILL]
         spans[number, 0], spans[number, 1] = last, fill
         spans[number, 2] = starts[q + 1] - starts[q]
+        region = lists[number, REGION]
         for i in range(starts[q], starts[q + 1]):
             if fill == BLOCK:
                 next_block[last] = blocks[taken]
@@ -173,7 +176,9 @@ def append(
             row = numbers[rows[i]]
             uses[row] += 1
             entries[last * BLOCK + fill, 0] = row
-            entries[last * BLOCK + fill, 1] = spot_of[nodes[p]]
+            spot = spot_of[nodes[p]]
+            entries[last * BLOCK + fill, 1] = spot
+            spot_rows[region + spot] += 1
             fill += 1
             p += 1
         lists[number, LAST], lists[number, FILL] = last, fill
@@ -251,18 +256,20 @@ def leave(
     lists: np.ndarray,
     entries: np.ndarray,
     next_block: np.ndarray,
-    members: np.ndarray,
     uses: np.ndarray,
+    spot_rows: np.ndarray,
     spot_node: np.ndarray,
     spot_group: np.ndarray,
+    keeps: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Remove from lists what their longest windows have passed.
 
-    A spot is free when its cell in this window, in ``members``, has no row. ``spot_group`` of a
-    free spot is NONE.
+    A spot without rows is free, unless spots are kept: rows with the same groups follow.
+    ``spot_group`` of a free spot is NONE.
 
     Args:
         chosen: int64[k], the longest windows. spans: as of ``advance``.
+        keeps: whether spots are kept.
 
     Returns:
         int64 each: rows that no list has any more, (list, group) pairs without rows, free blocks.
@@ -279,7 +286,6 @@ def leave(
         mine = windows[w]
         number = mine[LIST]
         region = lists[number, REGION]
-        cells = region + mine[PLACE] * lists[number, CAPACITY]
         block, at, left = spans[w, 0], spans[w, 1], spans[w, 2]
         while left:
             count = min(left, BLOCK - at)
@@ -289,7 +295,8 @@ def leave(
                 if uses[row] == 0:
                     rows[row_count] = row
                     row_count += 1
-                if members[cells + spot] == 0 and spot_group[region + spot] != NONE:
+                spot_rows[region + spot] -= 1
+                if spot_rows[region + spot] == 0 and not keeps:
                     nodes[node_count] = spot_node[region + spot]
                     node_count += 1
                     spot_group[region + spot] = NONE

@@ -1,10 +1,4 @@
-"""Aggregates of the windows over row lists (``row_lists.py``): which groups may have to be emitted.
-
-A condition of HAVING that compares a sum, mean or count with a constant is ``slope * sum + weight *
-count + offset > 0``. A cell is *quiet* in a call if that is untrue at all its instants, whatever
-the order of what comes and what expires: its state after the call is all that matters, so rows that
-come are added up once for all windows of a list. The rows of other cells are processed one by one.
-"""
+"""Rows that enter and leave the cells of windows over row lists (``row_lists.py``)."""
 
 from __future__ import annotations
 
@@ -12,26 +6,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eddyline.kernels.moments import HUGE
 from eddyline.kernels.options import inlined, kernel
 from eddyline.kernels.row_lists import (
     BLOCK,
     CAPACITY,
+    END,
     LENGTH,
     PLACE,
     REGION,
 )
 
-#: What a condition is about: nothing (no cell is quiet), a count, a sum of integers.
-NOTHING, COUNTED, INTEGERS = 0, 1, 2
-#: Relative error of sums that are added up in doubles, and the most rows for which it holds.
-RELATIVE_ERROR, MOST_ROWS = 1e-11, 30_000
-NEVER = -np.inf
-#: Columns of the scratch of ``watch``, by spot. Of the rows that come: their number, the sum of the
-#: condition's terms, the largest sum of the first of these, the sum of magnitudes. Of a window:
-#: its turn, the condition without the rows that come, magnitudes, values, and ``HIGHEST`` again.
-COME, RUNNING, HIGHEST, SIZE, TURN, LEVEL, MARGIN, VALUES, ABOVE = range(9)
-SCRATCH = 9
+#: Scratch by spot: the number of rows that come.
+COME = 0
+SCRATCH = 1
 
 
 class Walk(NamedTuple):
@@ -42,7 +29,7 @@ class Walk(NamedTuple):
         of_list, list_starts: the windows of list l are ``of_list[list_starts[l]:list_starts[l +
             1]]``.
         grown: as of ``append``. spans: as of ``advance``.
-        loud: int8 by cell, 1 where a cell is not quiet; 0 before ``watch``.
+        loud: int8 by cell, 1 where a cell is not quiet.
     """
 
     windows: np.ndarray
@@ -65,159 +52,51 @@ def next_entry(block: Any, at: Any, next_block: Any) -> Any:
 
 
 @kernel
-def watch(
-    kind: int,
-    slope: float,
-    weights: np.ndarray,
-    offsets: np.ndarray,
-    valid: np.ndarray,
-    value: np.ndarray,
-    count: np.ndarray,
-    total: np.ndarray,
-    special: np.ndarray,
-    members: np.ndarray,
-    scratch: np.ndarray,
-    turns: np.ndarray,
-    walk: Walk,
-) -> np.ndarray:
-    """Mark the cells that are not quiet, and count the rows of all.
-
-    Args:
-        kind: of the condition, with its ``slope`` and, float64 by window, weight and offset.
-        valid, value: by row number, what is aggregated.
-        count, total: by cell, the number of values and their sum, rounded; only if ``kind`` needs
-            them. special: by cell, several numbers; a cell where one is not 0 is not quiet.
-        members: int64 by cell, the number of rows, changed in place.
-        scratch, turns: float64[spots, SCRATCH] and [1], zeros at first, and kept by the caller.
-
-    Returns:
-        bool by window, whether one of its cells is not quiet.
-    """
+def mark(walk: Walk) -> np.ndarray:
+    """Mark the cells of all rows that enter and leave; bool by window, whether there are some."""
     windows, of_list, list_starts, lists, entries, next_block, grown, spans, loud = walk
     any_loud = np.zeros(windows.shape[0], np.bool_)
-    touched = np.empty(scratch.shape[0], np.int64)  # spots that rows enter
-    is_sum = kind != COUNTED
     for number in range(lists.shape[0]):
-        coming = grown[number, 2]
-        touching = 0
         for i in range(list_starts[number], list_starts[number + 1]):
             w = of_list[i]
-            passing = spans[w, 2]
-            if coming == 0 and passing == 0:
-                continue
-            weight, offset = weights[w], offsets[w]
-            if i == list_starts[number] or weight != weights[of_list[i - 1]]:
-                for t in range(touching):
-                    scratch[touched[t], COME] = 0.0
-                touching = 0
-                block, at = grown[number, 0], grown[number, 1]
-                for _ in range(coming):
-                    block, at = next_entry(block, at, next_block)
-                    e = block * BLOCK + at
-                    at += 1
-                    row, spot = entries[e, 0], entries[e, 1]
-                    mine = np.uint64(spot)
-                    if scratch[mine, COME] == 0.0:
-                        touched[touching] = spot
-                        touching += 1
-                        scratch[mine, RUNNING] = 0.0
-                        scratch[mine, SIZE] = 0.0
-                        scratch[mine, HIGHEST] = NEVER
-                    scratch[mine, COME] += 1.0
-                    if kind != NOTHING:
-                        if valid[row]:
-                            x = slope * value[row] if is_sum else 0.0
-                            if not abs(x) < HUGE:
-                                x = np.inf
-                            scratch[mine, RUNNING] += x + weight
-                            scratch[mine, SIZE] += abs(x) + abs(weight)
-                        if not scratch[mine, RUNNING] <= scratch[mine, HIGHEST]:
-                            scratch[mine, HIGHEST] = scratch[mine, RUNNING]
             cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
-            too_many = kind == NOTHING or coming + passing > MOST_ROWS
-            found = False
-            for t in range(touching):
-                spot = touched[t]
-                cell = cells + spot
-                members[cell] += int(scratch[spot, COME])
-                is_quiet = not too_many
-                if is_quiet:
-                    n = count[cell]
-                    base = slope * total[cell] if is_sum else 0.0
-                    size = abs(base) + abs(weight) * n + abs(offset) + scratch[spot, SIZE]
-                    base += weight * n + offset
-                    for k in range(special.shape[1]):
-                        is_quiet &= special[cell, k] == 0
-                    highest = scratch[spot, HIGHEST]
-                    if (n > 0 or not is_sum) and highest < 0.0:
-                        highest = 0.0
-                    is_quiet &= base + highest < -RELATIVE_ERROR * size
-                if not is_quiet:
-                    loud[cell] = 1
-                    found = True
-            turns[0] += 1.0
-            turn = turns[0]
-            block, at, left = spans[w, 0], spans[w, 1], passing
-            while left:
-                block, at = next_entry(block, at, next_block)
-                run = min(left, BLOCK - at)
-                for e in range(block * BLOCK + at, block * BLOCK + at + run):
-                    row, mine = np.uint64(entries[e, 0]), np.uint64(entries[e, 1])
-                    cell = np.uint64(cells) + mine
-                    members[cell] -= 1
-                    if loud[cell]:
-                        continue
-                    if scratch[mine, TURN] != turn:
-                        is_quiet = not too_many
-                        if is_quiet:
-                            n = count[cell]
-                            base = slope * total[cell] if is_sum else 0.0
-                            size = abs(base) + abs(weight) * n + abs(offset)
-                            for k in range(special.shape[1]):
-                                is_quiet &= special[cell, k] == 0
-                            base += weight * n + offset
-                            highest = NEVER
-                            if scratch[mine, COME] > 0.0:
-                                highest = scratch[mine, HIGHEST]
-                                size += scratch[mine, SIZE]
-                            if n > 0 or not is_sum:
-                                is_quiet &= base < -RELATIVE_ERROR * size
-                            scratch[mine, TURN] = turn
-                            scratch[mine, LEVEL] = base
-                            scratch[mine, MARGIN] = size
-                            scratch[mine, VALUES] = n
-                            scratch[mine, ABOVE] = highest
-                        if not is_quiet:
-                            loud[cell] = 1
-                            found = True
-                            continue
-                    if not valid[row]:
-                        continue
-                    x = slope * value[row] if is_sum else 0.0
-                    level = scratch[mine, LEVEL] - (x + weight)
-                    margin = scratch[mine, MARGIN] + abs(x) + abs(weight)
-                    values = scratch[mine, VALUES] - 1.0
-                    scratch[mine, LEVEL] = level
-                    scratch[mine, MARGIN] = margin
-                    scratch[mine, VALUES] = values
-                    highest = scratch[mine, ABOVE]
-                    if (values > 0.0 or not is_sum) and highest < 0.0:
-                        highest = 0.0
-                    if not level + highest < -RELATIVE_ERROR * margin:
-                        loud[cell] = 1
-                        found = True
-                left -= run
-                at += run
-            any_loud[w] = found
-        for t in range(touching):
-            scratch[touched[t], COME] = 0.0
+            for part in range(2):
+                span = spans[w] if part else grown[number]
+                block, at = span[0], span[1]
+                for _ in range(span[2]):
+                    block, at = next_entry(block, at, next_block)
+                    loud[cells + entries[block * BLOCK + at, 1]] = 1
+                    at += 1
+            any_loud[w] = grown[number, 2] + spans[w, 2] > 0
     return any_loud
+
+
+@kernel
+def unmark(any_loud: np.ndarray, walk: Walk) -> None:
+    """Take back all marks, of windows with some."""
+    windows, of_list, list_starts, lists, entries, next_block, grown, spans, loud = walk
+    for number in range(lists.shape[0]):
+        end = lists[number, END]
+        for i in range(list_starts[number], list_starts[number + 1]):
+            w = of_list[i]
+            if not any_loud[w]:
+                continue
+            cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
+            if 2 * (grown[number, 2] + spans[w, 2]) >= end:
+                loud[cells : cells + end] = 0
+                continue
+            for part in range(2):
+                span = spans[w] if part else grown[number]
+                block, at = span[0], span[1]
+                for _ in range(span[2]):
+                    block, at = next_entry(block, at, next_block)
+                    loud[cells + entries[block * BLOCK + at, 1]] = 0
+                    at += 1
 
 
 @kernel
 def collect(
     any_loud: np.ndarray,
-    members: np.ndarray,
     row_ts: np.ndarray,
     row_seq: np.ndarray,
     expiry: int,
@@ -225,7 +104,8 @@ def collect(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The rows that enter and leave cells that are not quiet, by window and then in time.
 
-    ``watch`` counted them in ``members``: that is undone. ``expiry``: the seq of an expiry.
+    Args:
+        any_loud: bool by window, whether it has such cells. expiry: the seq of an expiry.
 
     Returns:
         ts, seq, cell, sign and row number of each.
@@ -278,7 +158,6 @@ def collect(
                     sign[m] = 1 if entering else -1
                     ts[m] = row_ts[r] if entering else row_ts[r] + length
                     seq[m] = row_seq[r] if entering else expiry
-                    members[c] -= sign[m]
                     m += 1
     return ts[:m], seq[:m], cell[:m], sign[:m], row[:m]
 

@@ -56,15 +56,6 @@ class Turns:
         return self._scratch.array, self._turn
 
 
-class Watched(NamedTuple):
-    """Counts and sums by slot, as of ``kernels.shared_groups.watch``."""
-
-    kind: int
-    counts: Array
-    totals: Array
-    special: Array
-
-
 class Aggregate(Protocol):
     """State by group slot of one aggregate."""
 
@@ -198,10 +189,6 @@ class ByRow(SlotArrays, ABC):
         """bool[n]: the rows before or after which their group may meet a bound, and all other rows
         of these groups; None: it is not known. The state is that before the rows.
         """
-        return None
-
-    def watched(self) -> Watched | None:
-        """What tells whether a comparison of the aggregate is true; None: nothing does."""
         return None
 
     @property

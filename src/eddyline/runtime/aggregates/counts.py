@@ -27,7 +27,6 @@ from eddyline.runtime.aggregates.base import (
     SlotArrays,
     Turns,
     Wanted,
-    Watched,
     computes,
     valid_lane,
 )
@@ -69,9 +68,6 @@ class Count(ByRow):
         condition = Condition(0.0, sign, -sign * bound.key, False, -1)
         state = SumState(self.count, self.count, NO_SQUARES, _NO_MORE, NO_PLACES)
         return loud_sums(rows, lanes[0], NO_VALUES, condition, state, *turns.take())
-
-    def watched(self) -> Watched:
-        return Watched(shared_groups.COUNTED, self.count, self.count, _NO_MORE)
 
     def current(self, slots: Array) -> pa.Array:
         return pa.array(self.reported[slots])

@@ -21,7 +21,6 @@ from eddyline.runtime.aggregates.base import (
     Scratch,
     Turns,
     Wanted,
-    Watched,
     computes,
     number_array,
     numbers,
@@ -102,10 +101,6 @@ class SumInt(ByRow):
         total, above = self.total[:, 0], self.total[:, 1:]
         state = SumState(self.count, total, NO_SQUARES, above, NO_PLACES)
         return loud_sums(rows, lanes[0], lanes[1], condition, state, *turns.take())
-
-    def watched(self) -> Watched:
-        total, above = self.total[:, 0], self.total[:, 1:]
-        return Watched(shared_groups.INTEGERS, self.count, total, above)
 
     def current(self, slots: Array) -> pa.Array:
         return number_array(self.reported[slots], self.kind[slots] == kernels.FITS, pa.int64())
@@ -205,32 +200,6 @@ class Moments(ByRow):
     ) -> None:
         state = self.counters, self.sums, self.place, scratch.spots
         self._add_rests(*shared_sums.sum_quietly(lanes[0], lanes[1], self._what, *state, walk))
-
-    @property
-    def is_sum(self) -> bool:
-        """Whether it is a SUM or an AVG."""
-        return self._what in (moments.SUM, moments.AVG)
-
-    def watch(
-        self,
-        condition: tuple[float, Array, Array],
-        lanes: Sequence[Array],
-        members: Array,
-        walk: shared_groups.Walk,
-        scratch: Scratch,
-    ) -> Array:
-        """Bool by window: whether a cell is not quiet; and ``run_quietly`` of the others.
-
-        Args:
-            condition: slope, and by window weights and offsets, of a SUM or an AVG.
-            members: by cell, the number of rows.
-        """
-        state = self.counters, self.sums, self.place
-        any_loud, slots, rests = shared_sums.watch_sums(
-            *condition, lanes[0], lanes[1], *state, members, *scratch, walk
-        )
-        self._add_rests(slots, rests)
-        return any_loud
 
     def _add_rests(self, slots: Array, rests: Array) -> None:
         """Add to limbs what doubles cannot hold."""

@@ -92,8 +92,10 @@ class RowLists:
         self._regions: dict[int, list[int]] = {}  # free ones, by size
         self._spot_node = SlotArray(np.int64)  # by region + spot
         self._spot_group = SlotArray(np.int64)
+        self._spot_rows = SlotArray(np.int64)  # by region + spot: how many
         self._window_of = SlotArray(np.int64)  # by cell
         self._order: tuple[Array, Array, Array] | None = None  # None: not computed
+        self._changed: set[int] = set()  # lists
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -110,6 +112,7 @@ class RowLists:
         region = self._take_region(_LEAST_SPOTS)
         self.lists.array[number] = (block, block, 0, region, _LEAST_SPOTS, 0, NONE, 0)
         self._of[number] = [NONE]
+        self._changed.add(number)
         return number
 
     def add_window(self, window: int, number: int, length_us: int) -> None:
@@ -123,12 +126,10 @@ class RowLists:
         self.windows.array[window] = (number, length_us, place, mine[LAST], mine[FILL], FOREVER)
         self._window_of.array[self._cells(window)] = window
         self._order = None
+        self._changed.add(number)
 
-    def remove_window(self, window: int, members: Array) -> Array:
-        """Remove a window whose cells have no rows, and the list if no other one reads it.
-
-        Args:
-            members: by cell, the number of rows.
+    def remove_window(self, window: int) -> Array:
+        """Remove a window, and the list if no other one reads it.
 
         Returns:
             int64, the groups of rows that no list has any more; they may have other rows, and some
@@ -151,7 +152,7 @@ class RowLists:
         if mine[LENGTH] >= self.windows.array[longest, LENGTH]:  # it held all of them
             spans[longest, 2] = self._distance(begin, to)
         mine[[HEAD, OFFSET]] = theirs[[LAST, FILL]]
-        groups = self._leave(np.array([longest]), spans, members)
+        groups = self._leave(np.array([longest]), spans)
         mine[:] = _ABSENT
         self._order = None
         if not others:
@@ -161,22 +162,23 @@ class RowLists:
             self._numbers.release(np.array([number]))
         return groups
 
-    def empty(self, number: int, longest: int, members: Array) -> Array:
-        """Remove the rows of a list. Its groups keep the cells that have rows: ``enter`` follows.
+    def empty(self, number: int, longest: int) -> Array:
+        """Remove the rows of a list. Groups keep their cells: ``enter`` follows, with all of them.
 
         Args:
-            longest: the window that holds them all. members: as of ``remove_window``.
+            longest: the window that holds them all.
 
         Returns:
             Groups, likewise.
         """
+        self._changed.add(number)
         theirs, mine = self.lists.array[number], self.windows.array[longest]
         begin, end = mine[[HEAD, OFFSET]].tolist(), theirs[[LAST, FILL]].tolist()
         spans = np.zeros((self.windows.end, kernels.SPAN_COLUMNS), np.int64)
         spans[longest] = (*begin, self._distance(begin, end))
         for window in self.windows_of(number):
             self.windows.array[window, [HEAD, OFFSET, DUE]] = (*end, FOREVER)
-        return self._leave(np.array([longest]), spans, members)
+        return self._leave(np.array([longest]), spans, keeps=True)
 
     def follow(self, window: int, other: int, clock: int) -> None:
         """Let a window of a list hold rows that a longer one does, as far as they are alive."""
@@ -237,6 +239,7 @@ class RowLists:
             self._next.array,
             blocks,
             self._uses.array,
+            self._spot_rows.array,
         )
         self._blocks.release(blocks[taken:][::-1])
         self.of_group.grow(int(new.group.max(initial=-1)) + 1)
@@ -267,13 +270,13 @@ class RowLists:
         )
         return spans
 
-    def leave(self, spans: Array, members: Array) -> Array:
+    def leave(self, spans: Array) -> Array:
         """Remove rows that no window holds any more, after ``advance``.
 
         Returns:
             As ``remove_window``.
         """
-        return self._leave(self._windows_by_list()[2], spans, members)
+        return self._leave(self._windows_by_list()[2], spans)
 
     def walk(self, grown: Array, spans: Array, loud: Array) -> Walk:
         """What enters and leaves windows, for kernels."""
@@ -311,6 +314,25 @@ class RowLists:
         cells = self._cells(window).start
         return kernels.held(cells, *piece, self._entries.array, self._next.array)
 
+    def take_changed(self) -> set[int]:
+        """The lists of which cells, windows or rows have been replaced since this was called."""
+        changed, self._changed = self._changed, set()
+        return changed
+
+    @property
+    def blocks(self) -> int:
+        """All blocks are below this number."""
+        return self._blocks.end
+
+    def entries_from(self, number: int, begin: Array) -> int:
+        """The number of entries of a list from a block and place on."""
+        return self._distance(begin, self.lists.array[number, [LAST, FILL]])
+
+    @property
+    def longest_windows(self) -> Array:
+        """int64, the longest window of each list."""
+        return self._windows_by_list()[2]
+
     @property
     def present(self) -> Array:
         """int64, all windows."""
@@ -331,7 +353,7 @@ class RowLists:
             self._order = windows[by_list], starts, longest
         return self._order
 
-    def _leave(self, longest: Array, spans: Array, members: Array) -> Array:
+    def _leave(self, longest: Array, spans: Array, *, keeps: bool = False) -> Array:
         rows, pairs, blocks = kernels.leave(
             longest,
             spans,
@@ -339,10 +361,11 @@ class RowLists:
             self.lists.array,
             self._entries.array,
             self._next.array,
-            members,
             self._uses.array,
+            self._spot_rows.array,
             self._spot_node.array,
             self._spot_group.array,
+            keeps,
         )
         self._pairs.release(pairs)
         self._blocks.release(blocks)
@@ -400,6 +423,7 @@ class RowLists:
 
     def _resize(self, number: int, windows: int, spots: int) -> None:
         """Move a list's cells to a region with room for these numbers of windows and spots."""
+        self._changed.add(number)
         mine = self.lists.array[number]
         before, end = self._spots(number), int(mine[END])
         old, size = int(mine[REGION]), before * len(self._of[number])
@@ -411,8 +435,9 @@ class RowLists:
                 used = np.arange(end)
                 self._move(old + place * before + used, region + place * spots + used)
                 self._window_of.array[region + place * spots :][:spots] = window
-        for spot in (self._spot_node, self._spot_group):
+        for spot in (self._spot_node, self._spot_group, self._spot_rows):
             spot.array[region : region + end] = spot.array[old : old + end]
+        self._spot_rows.array[old : old + end] = 0
         self._of[number] += [NONE] * (windows - len(self._of[number]))
         self._free_region(old, size)
 
@@ -421,7 +446,7 @@ class RowLists:
         if free:
             return free.pop()
         first, self.cells = self.cells, self.cells + size
-        for lane in (self._spot_node, self._spot_group, self._window_of):
+        for lane in (self._spot_node, self._spot_group, self._spot_rows, self._window_of):
             lane.grow(self.cells)
         return first
 

@@ -23,11 +23,11 @@ from eddyline.kernels import shared_groups as kernels
 from eddyline.kernels.row_lists import NONE
 from eddyline.kernels.row_lists import received as received_rows
 from eddyline.kernels.unique import unique
-from eddyline.runtime.aggregates.base import ByRow, Scratch, Watched
-from eddyline.runtime.aggregates.sums import Moments
+from eddyline.runtime.aggregates.base import Scratch
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge_apart
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
+from eddyline.runtime.eddy.quiet_windows import QuietWindows
 from eddyline.runtime.eddy.row_lists import NewRows, RowLists
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.operators.base import Operator, Tick
@@ -40,10 +40,6 @@ from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.slot_arrays import SlotArray
 from eddyline.types import BEGINNING
 
-_NO_VALID: Final = np.zeros(0, np.bool_)
-_NOT_WATCHED: Final = Watched(
-    kernels.NOTHING, np.zeros(0, np.int64), np.zeros(0), np.zeros((0, 0), np.int64)
-)
 #: Most rows that are grouped at once when a query is added.
 _MOST_ROWS: Final = 1 << 20
 #: The id of a group's row is the number of the query, and the group in these bits.
@@ -110,13 +106,11 @@ class SharedGroups(Operator):
         arguments = [c.argument for c in values.columns if c.argument is not None]
         self._computed = (*self._keys, *arguments)
         self._values = values
-        self._columns: list[ByRow] = [
-            c.aggregate for c in values.columns if isinstance(c.aggregate, ByRow)
-        ]
         self._comparison = comparison
         self._table = KeyTable(keys.types[1:])
         dtypes = [d for c in values.columns for d in c.aggregate.dtypes]
-        self._lists = RowLists(dtypes, values.move)
+        self._lists = RowLists(dtypes, self._move)
+        self._quiet = None if comparison is None else QuietWindows(self._lists)
         self._loud = SlotArray(np.int8)
         self._spots = SlotArray(np.float64, (kernels.SCRATCH,))
         self._turns = np.zeros(1)
@@ -146,8 +140,11 @@ class SharedGroups(Operator):
         self._by_bit = None
         lists = self._lists
         mine = lists.list_of(number)
-        self._values.forget(lists.cells_of(np.array([number])))
-        self._release(lists.remove_window(number, self._members))
+        cells = lists.cells_of(np.array([number]))
+        self._values.forget(cells)
+        if self._quiet is not None:
+            self._quiet.forget(cells)
+        self._release(lists.remove_window(number))
         if not lists.has_list(mine):
             del self._list_of[self._accepted_by.pop(mine)]
 
@@ -170,7 +167,7 @@ class SharedGroups(Operator):
             else:
                 missing.append(new[longest])
                 if older:
-                    gone.append(lists.empty(mine, lists.longest(older), self._members))
+                    gone.append(lists.empty(mine, lists.longest(older)))
         if missing:
             with collecting() as failures:
                 grown = self._enter(self._flow.answer(clock, missing))
@@ -211,19 +208,15 @@ class SharedGroups(Operator):
         spans = lists.advance(tick.clock, lists.present, grown)
         self._grow()
         walk = lists.walk(grown, spans, self._loud.array)
-        lanes = [lane.array for lane in lists.lanes]
-        by_column = self._values.lanes_by_column(lanes)
-        any_loud, summed = self._watch(by_column, walk)
-        for column, its in zip(self._columns, by_column, strict=True):
-            if column is not summed:
-                column.run_quietly(its, walk, self._scratch)
-        ts, seq, cell, sign, row = kernels.collect(
-            any_loud, self._members, lists.ts.array, lists.seq.array, EXPIRY, walk
-        )
-        self._loud.array[cell] = 0
-        rows = GroupRows(ts, seq, cell, sign, [lane[row] for lane in lanes])
-        out, _ = self._values.run(rows, self._named)
-        self._release(lists.leave(spans, self._members))
+        any_loud = self._watch(walk)
+        instants = lists.ts.array, lists.seq.array
+        ts, seq, cell, sign, row = kernels.collect(any_loud, *instants, EXPIRY, walk)
+        kernels.unmark(any_loud, walk)
+        lanes = [lane.array[row] for lane in lists.lanes]
+        out, _ = self._values.run(GroupRows(ts, seq, cell, sign, lanes), self._named)
+        if self._quiet is not None:
+            self._quiet.processed(cell)
+        self._release(lists.leave(spans))
         self._values.settle()
         return _in_time(out)
 
@@ -275,29 +268,22 @@ class SharedGroups(Operator):
             self._by_bit = list_of, list_of != NONE
         return self._by_bit
 
-    def _watch(
-        self, lanes: Sequence[Sequence[Array]], walk: kernels.Walk
-    ) -> tuple[Array, ByRow | None]:
-        """Count the rows of all groups, and find those that may have to be emitted.
-
-        Args:
-            lanes: by column.
-
-        Returns:
-            bool by window, whether there are some; the aggregate of which quiet cells are done.
-        """
-        rows, compared = len(self._lists), self._comparison
-        if compared is not None and all(c.cannot_fail(rows) for c in self._columns):
-            column, its = self._columns[compared.column], lanes[compared.column]
-            terms = compared.terms(self._lists.windows.end)
-            if isinstance(column, Moments) and column.is_sum:
-                return column.watch(terms, its, self._members, walk, self._scratch), column
-            watched = column.watched()
-        else:
-            its, terms, watched = (_NO_VALID,), _no_terms(self._lists.windows.end), None
-        kind, counts, totals, special = _NOT_WATCHED if watched is None else watched
-        state = counts, totals, special, self._members, *self._scratch
-        return kernels.watch(kind, *terms, its[0], its[-1], *state, walk), None
+    def _watch(self, walk: kernels.Walk) -> Array:
+        """Find the cells whose groups may have to be emitted; bool by window, if it has some."""
+        compared, quiet = self._comparison, self._quiet
+        if compared is None or quiet is None:
+            return kernels.mark(walk)
+        slope, weights, offsets = compared.terms(self._lists.windows.end)
+        if not self._values.cannot_fail():
+            offsets = np.full(offsets.size, np.inf)
+        lanes = [lane.array for lane in self._lists.lanes]
+        its = self._values.lanes_by_column(lanes)[compared.column]
+        terms = slope, weights, offsets
+        any_loud, missing = quiet.watch(terms, its[0], its[-1], walk)
+        if len(missing):
+            cells, rows = quiet.rows_of(missing, walk)
+            self._values.set_rows(missing[:, 0], cells, [lane[rows] for lane in lanes])
+        return any_loud
 
     @property
     def _named(self) -> Naming:
@@ -312,6 +298,12 @@ class SharedGroups(Operator):
         self._values.grow(self._lists.cells)
         self._loud.grow(self._lists.cells)
         self._spots.grow(self._lists.most_spots)
+
+    def _move(self, cells: Array, to: Array) -> None:
+        """Move what is known of cells to others."""
+        self._values.move(cells, to)
+        if self._quiet is not None:
+            self._quiet.move(cells, to)
 
     def _release(self, groups: Array) -> None:
         """Give back groups without rows."""
@@ -349,9 +341,3 @@ class SharedGroups(Operator):
 def _in_time(batch: Batch) -> Batch:
     """Changes in the order of time; those of a group at an instant stay together."""
     return batch.take(np.lexsort((batch.seq, batch.ts)))
-
-
-def _no_terms(windows: int) -> tuple[float, Array, Array]:
-    """As of ``Comparison.terms``, of nothing."""
-    nothing = np.zeros(windows)
-    return 0.0, nothing, nothing

@@ -81,7 +81,7 @@ class SharedSnapshots(SharedGroups):
         self._grow()
         walk = lists.walk(grown, spans, self._loud.array)
         self._values.run_quietly([lane.array for lane in lists.lanes], walk, self._scratch)
-        self._release(lists.leave(spans, self._members))
+        self._release(lists.leave(spans))
         self._values.settle()
 
     def _snapshot(self, at: int) -> Batch:

@@ -156,6 +156,25 @@ class GroupAggregates:
             assert isinstance(column.aggregate, ByRow), "others refer to their slots"
             column.aggregate.run_quietly(its, walk, scratch)
 
+    def set_rows(self, slots: Array, slot: Array, lanes: Sequence[Array]) -> None:
+        """Let groups have these rows and no others, whatever was reported of them stays.
+
+        Args:
+            slots: int64[k], different ones. slot: int64[n], the group of each row.
+        """
+        columns = [c.aggregate for c in self.columns]
+        aggregates = [a for a in (self.members, *columns) if isinstance(a, ByRow)]
+        reports = [lane for aggregate in aggregates for lane in aggregate.reports]
+        before = [lane.array[slots] for lane in reports]
+        for aggregate in aggregates:
+            aggregate.forget(slots)
+        nowhere = np.zeros(slot.size, np.bool_)
+        rows = SignedRows(slot, np.ones(slot.size, np.int8), nowhere)
+        self.members.run(rows, [~nowhere])
+        self._report(rows, lanes)
+        for lane, values in zip(reports, before, strict=True):
+            lane.array[slots] = values
+
     def report_all(self, clock: int, named: Naming) -> None:
         """Let what was last reported of all groups be what their values are at ``clock``."""
         slots = np.flatnonzero(self._late.held())
