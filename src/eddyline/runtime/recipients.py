@@ -272,3 +272,20 @@ def recipients_of(
     rows, starts = by_bit(row, bit, width)
     ends = [(ts, window_us.copy()) for ts, window_us in instants]  # windows may change
     return Recipients(rows, starts, lambda: _exp(rows_exp, rows, starts, ends))
+
+
+def all_for(
+    query: int, rows_exp: Array, width: int, instants: Sequence[tuple[Array, Array]]
+) -> Recipients:
+    """The recipients of rows that all are for one query; arguments as of ``recipients_of``."""
+    starts = np.zeros(width + 1, np.int64)
+    starts[query + 1 :] = rows_exp.size
+
+    def exp() -> Array:
+        found = rows_exp
+        for (ts, _), window_us in zip(instants, windows, strict=True):
+            found = np.minimum(found, ts + window_us)
+        return np.minimum(found, FOREVER)
+
+    windows = [int(lengths[query]) for _, lengths in instants]
+    return Recipients(np.arange(rows_exp.size), starts, exp)

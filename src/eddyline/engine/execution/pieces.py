@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,9 +56,10 @@ class Piece:
         return self._changes(recipients.rows[which], recipients.exp[which])
 
     def _changes(self, rows: Array, exp: Array) -> pa.Table:
-        changes = self.results
-        if not np.array_equal(rows, np.arange(changes.num_rows)):
-            changes = changes.take(pa.array(rows))
+        made = self.made
+        if isinstance(made, ChangeColumns) and np.array_equal(rows, np.arange(made.ts.size)):
+            return replace(made, exp=exp).table()
+        changes = self.results.take(pa.array(rows))
         return changes.set_column(EXP, changes.field(EXP), instants(exp))
 
     def counts(self) -> Array:

@@ -34,11 +34,11 @@ from eddyline.runtime.predicates.filter_bank import FilterBank
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array, validity_of
 from eddyline.runtime.stores.index import Probes
-from eddyline.runtime.stores.keys import is_exact, join_keys, same_values
+from eddyline.runtime.stores.keys import join_keys, same_values
 
 #: Rows of all sources after which ways are planned again; twice as many each time, up to the last.
-_PERIOD_ROWS: Final = 65_536
-_LONGEST_PERIOD: Final = 16 * _PERIOD_ROWS
+_PERIOD_ROWS: Final = 16_384
+_LONGEST_PERIOD: Final = 64 * _PERIOD_ROWS
 #: The cost of a step without rows, in rows that probe.
 _STEP_ROWS: Final = 500
 #: Most pairs that are found per row, and per result besides, if an eddy does not join in vain.
@@ -219,7 +219,7 @@ class Eddy(Operator):
         branch.found += pairs[0].size
         lanes, required = source.rows.joined(rows.lanes, (some, own), pairs, source.windows)
         out = Joined(lanes, required, {**rows.ids, source.number: len(rows.lanes)}, rows.keys)
-        return self._verified(out, step) if len(out) else out
+        return self._verified(out, step) if step.unproved and len(out) else out
 
     def _with_keys(self, rows: Joined, step: Step) -> Joined:
         """The rows that can match at all, with the keys that a step probes."""
@@ -234,14 +234,9 @@ class Eddy(Operator):
 
     def _verified(self, rows: Joined, step: Step) -> Joined:
         """Without rows whose keys differ where a probe does not tell."""
-        probed = step.ends[: step.count]
-        exact = is_exact([own.type for _, _, own in probed])
-        ends = step.ends[step.count if exact else 0 :]
-        if not ends:
-            return rows
         mine = self._batch(step.source, rows)
-        theirs = [key.evaluate(self._batch(other, rows)) for other, key, _ in ends]
-        same = same_values(theirs, [own.evaluate(mine) for _, _, own in ends])
+        theirs = [key.evaluate(self._batch(other, rows)) for other, key, _ in step.unproved]
+        same = same_values(theirs, [own.evaluate(mine) for _, _, own in step.unproved])
         for column in theirs:  # NULL joins nothing
             known = validity_of(column)
             same = same if known is None else same & known

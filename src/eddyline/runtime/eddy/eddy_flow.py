@@ -15,7 +15,7 @@ from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.members import Member
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.recipients import recipients_of
+from eddyline.runtime.recipients import all_for, recipients_of
 from eddyline.runtime.stores.columns import Array
 from eddyline.types import FOREVER
 
@@ -101,13 +101,15 @@ class EddyFlow(Flow):
         (ts, seq, *ids), required = self._in_order(found)
         exp, sign = np.full(ts.size, FOREVER, np.int64), np.ones(ts.size, np.int8)
         batch = Batch(ts, seq, exp, sign, tuple(ids), self._stems, self._cells)
-        if self._residual.has_predicates:
-            self._residual.narrow(batch, required)
         lengths, width = self._members.lengths, self._members.width
         instants = [
             (stem.lane_at("ts", stem.positions(rows)), length)
             for stem, rows, length in zip(self._stems, ids, lengths, strict=True)
         ]
+        readable = self._members.readable
+        if len(readable) == 1 and not self._residual.has_predicates:
+            return batch.sent_to(all_for(readable[0], exp, width, instants))
+        self._residual.narrow(batch, required)
         blocks = [(np.arange(ts.size), required)]
         return batch.sent_to(recipients_of(exp, blocks, width, instants))
 

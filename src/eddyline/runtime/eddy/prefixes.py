@@ -25,6 +25,7 @@ import numpy as np
 from eddyline.runtime.eddy.eddy_source import EddyJoin
 from eddyline.runtime.eddy.edges import Equality, Key, ends_of
 from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.keys import is_exact
 
 #: How many times as many rows a query may have after a shared step as after its best one.
 _WORSE: Final = 2.0
@@ -56,6 +57,12 @@ class Step:
     def probing(self) -> Hashable:
         """Identifies the keys of the rows that probe."""
         return tuple((other, theirs.name) for other, theirs, _ in self.ends[: self.count])
+
+    @cached_property
+    def unproved(self) -> tuple[tuple[int, Key, Key], ...]:
+        """The ends whose keys may differ in what a probe finds."""
+        probed = self.ends[: self.count]
+        return self.ends[self.count if is_exact([own.type for _, _, own in probed]) else 0 :]
 
     @cached_property
     def identity(self) -> Hashable:
