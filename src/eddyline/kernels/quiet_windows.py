@@ -39,14 +39,16 @@ from eddyline.kernels.shared_groups import Walk, next_entry
 #: for, where they begin in ``lowest``, and whether all is to be computed anew.
 COUNT, SIZE, PIECES, AT, STALE = range(5)
 LIST_COLUMNS = 5
-#: Columns of a spot: running value, its remainder, the highest of the call.
-VALUE, REMAINDER, HIGHEST = range(3)
-SPOT_COLUMNS = 3
+#: Columns of a spot: running value, its remainder, the highest of the call, the highest after rows.
+VALUE, REMAINDER, HIGHEST, RISEN = range(4)
+SPOT_COLUMNS = 4
 #: Columns of an entry, the one before in its group, and of a spot, its newest one: which, and its
 #: number in the list.
 OLDER, OLDER_NUMBER = range(2)
 #: Rounding, by the largest term and the number of entries; and of offsets.
 ERROR, OFFSET_ERROR = 1e-13, 1e-11
+#: Of how many rows of a group it is looked which of them are the oldest of a window in a call.
+_FEW = 32
 
 
 class Running(NamedTuple):
@@ -128,6 +130,7 @@ def add(
             last, fill = lists[number, LAST], lists[number, FILL]
             rest = distance(block, at, last, fill, next_block) - coming
             numbers[number, STALE] = 0
+        new = index + rest
         piece = start + index // size % pieces * capacity
         left = -index % size  # entries that the piece has room for
         for i in range(rest + coming):
@@ -145,6 +148,7 @@ def add(
             now = spots[s, VALUE]
             before[e] = now
             older[e, OLDER], older[e, OLDER_NUMBER] = newest[s, 0], newest[s, 1]
+            is_first = newest[s, 1] < new
             newest[s, 0], newest[s, 1] = e, index
             index += 1
             if valid[row]:
@@ -166,6 +170,7 @@ def add(
                 spots[s, HIGHEST] = now
             else:
                 spots[s, HIGHEST] = max(spots[s, HIGHEST], now)
+                spots[s, RISEN] = now if is_first else max(spots[s, RISEN], now)
         numbers[number, COUNT], largest[number] = index, most
 
 
@@ -234,12 +239,17 @@ def watch(offsets: np.ndarray, running: Running, walk: Walk) -> tuple[np.ndarray
                 if loud[cell]:
                     continue
                 if kept[cell] == NONE:
-                    e, n = newest[s, 0], newest[s, 1]
-                    if n < min(head + passing, new):  # all its rows leave now, or have left
-                        while n >= head and most - before[e] < -margin:
-                            e, n = older[e, OLDER], older[e, OLDER_NUMBER]
-                        if n < head:
-                            continue
+                    # pieces say little if the window holds few rows: these are looked at
+                    e, n, looked, is_quiet = newest[s, 0], newest[s, 1], 0, True
+                    while n >= head and looked < _FEW and is_quiet:
+                        before_e, n_e = before[e], n
+                        e, n = older[e, OLDER], older[e, OLDER_NUMBER]
+                        looked += 1
+                        if n_e < head + passing or n < head + passing:  # it is the oldest once
+                            top = most if n_e < new else spots[s, RISEN] + offset
+                            is_quiet = top - before_e < -margin
+                    if is_quiet and n < head:
+                        continue
                     missing[m, 0], missing[m, 1], missing[m, 2], missing[m, 3] = cell, s, head, new
                     m += 1
                 loud[cell] = 1

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import eddyline
+from eddyline.kernels import quiet_windows
 from eddyline.kernels import shared_groups as kernels
 from eddyline.runtime.eddy import shared_groups
 from eddyline.runtime.eddy.per_query import PerQuery
@@ -223,3 +224,42 @@ def test_a_query_is_brought_up_in_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(shared_groups, "_MOST_ROWS", 5)
     for seed in range(6):
         play(f"pieces {seed}", "small", 3)
+
+
+def test_the_state_of_a_group_at_the_edge_is_made_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A group that comes near its threshold again and again costs a constant per row, however many
+    rows its window holds.
+    """
+    made: list[int] = []
+
+    def rows_of(*arguments: Any) -> Any:
+        found = real(*arguments)
+        made.append(found[1].size)
+        return found
+
+    real = quiet_windows.rows_of
+    monkeypatch.setattr(quiet_windows, "rows_of", rows_of)
+    pair = Pair()
+    for i in range(3):
+        pair.add(
+            f"q{i}",
+            f"SELECT k, SUM(v) AS v FROM s [RANGE {100 + i} SECONDS] GROUP BY k HAVING SUM(v) > 10",
+        )
+    count = 1_500
+    for first in range(0, count, 5):
+        # each group of five rows adds up to 0; every other one goes over the threshold
+        high = 11.0 if first // 5 % 2 else 1.0
+        values = [high, -high, 0.0, 0.5, -0.5]
+        pair.process(
+            pa.table(
+                {
+                    "ts": pa.array(range(first, first + 5), pa.int64()).cast(TIMESTAMP),
+                    "k": [1] * 5,
+                    "v": values,
+                    "i": pa.nulls(5, pa.int64()),
+                }
+            )
+        )
+    assert 0 < sum(made) <= 3 * 2 * count

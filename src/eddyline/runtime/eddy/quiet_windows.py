@@ -19,7 +19,7 @@ from eddyline.runtime.stores.slot_arrays import SlotArray
 
 #: The least size of a piece; running values are computed anew after so many times the entries of a
 #: list, and more.
-_LEAST_SIZE: Final = 256
+_LEAST_SIZE: Final = 32
 _ANEW: Final = 4
 _ANEW_MORE: Final = 4_096
 
