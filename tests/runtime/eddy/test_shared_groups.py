@@ -263,3 +263,24 @@ def test_the_state_of_a_group_at_the_edge_is_made_now_and_then(
             )
         )
     assert 0 < sum(made) <= 3 * 2 * count
+
+
+def test_snapshots_of_a_quiet_year_cost_little() -> None:
+    """Time that passes without rows is not gone through tick by tick."""
+    engine = eddyline.Engine()
+    engine.sql(DDL)
+    for i in range(2):
+        engine.query(
+            f"SELECT k, COUNT(*) AS n FROM s [RANGE 3 SECONDS] WHERE i > {i} GROUP BY k "
+            "EMIT SNAPSHOT EVERY 1 SECOND",
+            name=f"q{i}",
+        )
+    second, year = 1_000_000, 366 * 86_400_000_000
+    for start in (0, year):
+        ts = pa.array([start + 1, start + second], pa.int64()).cast(TIMESTAMP)
+        table = pa.table({"ts": ts, "k": [1, 1], "v": [1.0, 1.0], "i": [2, 2]})
+        changes = engine.process({"s": table}, watermark=start + 10 * second)
+        for i in range(2):
+            assert changes[f"q{i}"]["n"].to_pylist() == [2, 2, 2, 1][: len(changes[f"q{i}"])]
+            seconds = [(t.value - start) // second for t in changes[f"q{i}"]["_ts"]]
+            assert seconds == [1, 2, 3]

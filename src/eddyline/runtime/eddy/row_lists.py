@@ -329,6 +329,11 @@ class RowLists:
         return self._distance(begin, self.lists.array[number, [LAST, FILL]])
 
     @property
+    def next_due(self) -> int:
+        """When the next row leaves a window, as of ``advance``."""
+        return int(self.windows.array[self.present, DUE].min(initial=FOREVER))
+
+    @property
     def longest_windows(self) -> Array:
         """int64, the longest window of each list."""
         return self._windows_by_list()[2]

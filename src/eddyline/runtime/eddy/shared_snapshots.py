@@ -14,7 +14,7 @@ from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.operators.group_aggregates import GroupKeys
 from eddyline.runtime.operators.group_values import GroupValues
 from eddyline.runtime.state import State, array
-from eddyline.types import BEGINNING
+from eddyline.types import BEGINNING, FOREVER
 
 
 class SharedSnapshots(SharedGroups):
@@ -41,7 +41,7 @@ class SharedSnapshots(SharedGroups):
         self._done = BEGINNING  # ticks up to here have been emitted, or were before any row
 
     def bring_up(self, bits: Sequence[int], clock: int) -> Batch:
-        if self._done == BEGINNING:
+        if self._done == BEGINNING < clock:
             self._done = clock - 1
         return empty_like(super().bring_up(bits, clock))
 
@@ -50,13 +50,16 @@ class SharedSnapshots(SharedGroups):
         if self._done == BEGINNING and tick.clock > BEGINNING:
             self._done = (tick.clock if tick.first_row is None else tick.first_row) - 1
         out, start = [self._nothing()], 0
-        first, last = self._number(self._done) + 1, self._number(tick.clock - 1)
-        for number in range(first, last + 1):
+        number, last = self._number(self._done) + 1, self._number(tick.clock - 1)
+        while number <= last:
             at = number * self._every + self._offset
             end = int(np.searchsorted(batch.ts, at, "right"))
             self._add(between(batch, start, end), at)
-            out.append(self._snapshot(at))
             start = end
+            following = int(batch.ts[start]) if start < len(batch) else FOREVER
+            same = min(self._number(min(following, self._lists.next_due) - 1), last)
+            out.append(self._snapshot(at, same - number + 1))
+            number = same + 1
         self._done = max(self._done, tick.clock - 1)
         self._add(between(batch, start, len(batch)), tick.clock)
         return merge(out)
@@ -84,11 +87,16 @@ class SharedSnapshots(SharedGroups):
         self._release(lists.leave(spans))
         self._values.settle()
 
-    def _snapshot(self, at: int) -> Batch:
-        """The rows of all groups."""
+    def _snapshot(self, at: int, times: int) -> Batch:
+        """The rows of all groups, for some ticks one after the other."""
         self._values.report_all(at, self._named)
         rows = super().live(at)
-        return replace(rows, exp=np.full(len(rows), at + self._every))
+        if not len(rows):
+            return rows
+        ticks = at + np.repeat(np.arange(times), len(rows)) * self._every
+        if times > 1:
+            rows = rows.take(np.tile(np.arange(len(rows)), times))
+        return replace(rows, ts=ticks, exp=ticks + self._every)
 
     def state(self) -> State:
         return {**super().state(), "done": np.array([self._done])}
