@@ -9,8 +9,8 @@ many entries as there are groups or more; windows share them. A group below 0 at
 *quiet*: nothing of it is computed. The state of another one is made of the rows that its window
 holds, found from the newest one backwards, and is then kept up to date while that has not paid.
 
-Running values are in doubles, twice as precise by their remainders; a value that is no number makes
-its group loud until the values are computed anew.
+Running values are doubles; a value that is no number makes its group loud until they are computed
+anew.
 """
 
 from __future__ import annotations
@@ -39,14 +39,16 @@ from eddyline.kernels.shared_groups import Walk, next_entry
 #: for, where they begin in ``lowest``, and whether all is to be computed anew.
 COUNT, SIZE, PIECES, AT, STALE = range(5)
 LIST_COLUMNS = 5
-#: Columns of a spot: running value, its remainder, the highest of the call, the highest after rows.
-VALUE, REMAINDER, HIGHEST, RISEN = range(4)
-SPOT_COLUMNS = 4
-#: Columns of an entry, the one before in its group, and of a spot, its newest one: which, and its
-#: number in the list.
-OLDER, OLDER_NUMBER = range(2)
-#: Rounding, by the largest term and the number of entries; and of offsets.
-ERROR, OFFSET_ERROR = 1e-13, 1e-11
+#: Columns of a spot: running value, the highest of the call, the highest after rows of the call.
+VALUE, HIGHEST, RISEN = range(3)
+SPOT_COLUMNS = 3
+#: A link to an entry: its number in the list in the lower bits, where it is in the others; to none
+#: if negative.
+_NUMBER_BITS = 32
+_NUMBER = (1 << _NUMBER_BITS) - 1
+#: Rounding of n additions of terms, at most: this times the square of n times the largest term; of
+#: aggregates: times n; of offsets.
+SQUARE_ERROR, ERROR, OFFSET_ERROR = 1.2e-16, 1e-13, 1e-11
 #: Of how many rows of a group it is looked which of them are the oldest of a window in a call.
 _FEW = 32
 
@@ -57,8 +59,8 @@ class Running(NamedTuple):
     Attributes:
         lists: int64[lists, LIST_COLUMNS]. weights, largest: float64 by list, the weight, and the
             largest magnitude of a term.
-        spots: float64[., SPOT_COLUMNS] and newest: int64[., 2], by region + spot.
-        before: float64 by entry, the running value before it. older: int64[., 2] by entry.
+        spots: float64[., SPOT_COLUMNS] and newest, a link to the newest entry: by region + spot.
+        before: the running value before an entry. older: a link to the one before in its group.
         heads: int64 by window, the number of its oldest entry. lowest: float64, by piece and spot.
         kept: int64 by cell, for how many rows at least its state is kept up to date; NONE: it is
             not up to date.
@@ -92,8 +94,7 @@ def renew(running: Running, walk: Walk, longest: np.ndarray) -> None:
         for spot in range(region, region + lists[number, CAPACITY]):
             for column in range(SPOT_COLUMNS):
                 running.spots[spot, column] = 0.0
-            running.newest[spot, 0] = NONE
-            running.newest[spot, 1] = NONE
+            running.newest[spot] = NONE
         running.lists[number, COUNT] = 0
         running.largest[number] = abs(running.weights[number])
         for i in range(list_starts[number], list_starts[number + 1]):
@@ -135,7 +136,7 @@ def add(
         left = -index % size  # entries that the piece has room for
         for i in range(rest + coming):
             block, at = next_entry(block, at, next_block)
-            e = block * BLOCK + at
+            e = np.uint64(block * BLOCK + at)
             at += 1
             row, spot = np.uint64(entries[e, 0]), np.uint64(entries[e, 1])
             s = np.uint64(region) + spot
@@ -147,9 +148,9 @@ def add(
             left -= 1
             now = spots[s, VALUE]
             before[e] = now
-            older[e, OLDER], older[e, OLDER_NUMBER] = newest[s, 0], newest[s, 1]
-            is_first = newest[s, 1] < new
-            newest[s, 0], newest[s, 1] = e, index
+            link = newest[s]
+            older[e] = link
+            newest[s] = np.int64(e) << _NUMBER_BITS | index
             index += 1
             if valid[row]:
                 x = slope * value[row] if slope != 0.0 else 0.0
@@ -157,12 +158,7 @@ def add(
                     now = np.inf
                 elif now < np.inf:
                     most = max(most, abs(x) + abs(weight))
-                    term = x + weight
-                    total = now + term
-                    part = total - now
-                    error = (now - (total - part)) + (term - part) + spots[s, REMAINDER]
-                    now = total + error
-                    spots[s, REMAINDER] = error - (now - total)
+                    now += x + weight
                 spots[s, VALUE] = now
                 low = np.uint64(piece) + spot
                 lowest[low] = min(lowest[low], now)
@@ -170,6 +166,7 @@ def add(
                 spots[s, HIGHEST] = now
             else:
                 spots[s, HIGHEST] = max(spots[s, HIGHEST], now)
+                is_first = link < 0 or link & _NUMBER < new
                 spots[s, RISEN] = now if is_first else max(spots[s, RISEN], now)
         numbers[number, COUNT], largest[number] = index, most
 
@@ -196,7 +193,8 @@ def watch(offsets: np.ndarray, running: Running, walk: Walk) -> tuple[np.ndarray
         region, capacity = lists[number, REGION], lists[number, CAPACITY]
         size, pieces, start = numbers[number, SIZE], numbers[number, PIECES], numbers[number, AT]
         new = numbers[number, COUNT] - coming
-        rounding = ERROR * largest[number] * numbers[number, COUNT]
+        count = float(numbers[number, COUNT])
+        rounding = max(ERROR, SQUARE_ERROR * count) * count * largest[number]
         for i in range(list_starts[number], list_starts[number + 1]):
             w = of_list[i]
             passing, head, offset = spans[w, 2], heads[w], offsets[w]
@@ -240,15 +238,16 @@ def watch(offsets: np.ndarray, running: Running, walk: Walk) -> tuple[np.ndarray
                     continue
                 if kept[cell] == NONE:
                     # pieces say little if the window holds few rows: these are looked at
-                    e, n, looked, is_quiet = newest[s, 0], newest[s, 1], 0, True
-                    while n >= head and looked < _FEW and is_quiet:
-                        before_e, n_e = before[e], n
-                        e, n = older[e, OLDER], older[e, OLDER_NUMBER]
+                    link, looked, is_quiet = newest[s], 0, True
+                    while link >= 0 and link & _NUMBER >= head and looked < _FEW and is_quiet:
+                        e, n = link >> _NUMBER_BITS, link & _NUMBER
+                        link = older[e]
                         looked += 1
-                        if n_e < head + passing or n < head + passing:  # it is the oldest once
-                            top = most if n_e < new else spots[s, RISEN] + offset
-                            is_quiet = top - before_e < -margin
-                    if is_quiet and n < head:
+                        if min(n, link & _NUMBER if link >= 0 else NONE) < head + passing:
+                            # it is the oldest one at some instant
+                            top = most if n < new else spots[s, RISEN] + offset
+                            is_quiet = top - before[e] < -margin
+                    if is_quiet and (link < 0 or link & _NUMBER < head):
                         continue
                     missing[m, 0], missing[m, 1], missing[m, 2], missing[m, 3] = cell, s, head, new
                     m += 1
@@ -278,19 +277,19 @@ def rows_of(
     newest, older = running.newest, running.older
     starts = np.zeros(len(missing) + 1, np.int64)
     for i in range(len(missing)):
-        e, n = newest[missing[i, 1], 0], newest[missing[i, 1], 1]
+        link = newest[missing[i, 1]]
         count = 0
-        while n >= missing[i, 2]:
-            count += n < missing[i, 3]
-            e, n = older[e, OLDER], older[e, OLDER_NUMBER]
+        while link >= 0 and link & _NUMBER >= missing[i, 2]:
+            count += link & _NUMBER < missing[i, 3]
+            link = older[link >> _NUMBER_BITS]
         starts[i + 1] = starts[i] + count
     rows = np.empty(starts[-1], np.int64)
     for i in range(len(missing)):
-        e, n = newest[missing[i, 1], 0], newest[missing[i, 1], 1]
+        link = newest[missing[i, 1]]
         at = starts[i + 1]
-        while n >= missing[i, 2]:
-            if n < missing[i, 3]:
+        while link >= 0 and link & _NUMBER >= missing[i, 2]:
+            if link & _NUMBER < missing[i, 3]:
                 at -= 1
-                rows[at] = entries[e, 0]
-            e, n = older[e, OLDER], older[e, OLDER_NUMBER]
+                rows[at] = entries[link >> _NUMBER_BITS, 0]
+            link = older[link >> _NUMBER_BITS]
     return starts, rows

@@ -19,7 +19,7 @@ from eddyline.runtime.stores.slot_arrays import SlotArray
 
 #: The least size of a piece; running values are computed anew after so many times the entries of a
 #: list, and more.
-_LEAST_SIZE: Final = 32
+_LEAST_SIZE: Final = 128
 _ANEW: Final = 4
 _ANEW_MORE: Final = 4_096
 
@@ -36,9 +36,9 @@ class QuietWindows:
         self._weights = SlotArray(np.float64, fill=-np.inf)
         self._largest = SlotArray(np.float64)
         self._spots = SlotArray(np.float64, (kernels.SPOT_COLUMNS,))
-        self._newest = SlotArray(np.int64, (2,))
+        self._newest = SlotArray(np.int64)
         self._before = SlotArray(np.float64)
-        self._older = SlotArray(np.int64, (2,))
+        self._older = SlotArray(np.int64)
         self._heads = SlotArray(np.int64)
         self._lowest = SlotArray(np.float64)
         self._kept = SlotArray(np.int64, fill=NONE)
