@@ -57,7 +57,7 @@ def boxes_around(
     Args:
         cells: int64[dimensions, n], the coordinates of points.
         rows, columns: by cell of the first and of the second axis, the number of the first bucket
-            of its row, and its column.
+            of its row, and its column; negative where no box has the cell.
         starts, boxes: as of ``lists_of_boxes``.
         low, high: int32[boxes, dimensions]: a box contains ``low <= cell < high``.
 
@@ -70,7 +70,10 @@ def boxes_around(
     found = np.empty(n + 64, np.int32)
     m = 0
     for i in range(n):
-        bucket = rows[cells[0, i]] + columns[cells[second, i]]
+        row, column = rows[cells[0, i]], columns[cells[second, i]]
+        if row < 0 or column < 0:
+            continue
+        bucket = row + column
         begin, end = starts[bucket], starts[bucket + 1]
         if m + end - begin > point.size:
             point = _longer(point, m + end - begin)

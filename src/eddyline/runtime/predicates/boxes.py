@@ -85,8 +85,10 @@ class Boxes:
         self._starts, self._boxes = lists_of_boxes(first, last, y, x * y)
         self.candidates = self._boxes.size / (x * y)
         two = len(self._cells) > 1
-        self._rows = _bucket(np.arange(counts[0] + 2), x, counts[0]) * y
-        self._columns = _bucket(np.arange(counts[two] + 2), y, counts[two]) * two
+        rows = _bucket(np.arange(self._cells[0].count + 2), x, counts[0]) * y
+        columns = _bucket(np.arange(self._cells[two].count + 2), y, counts[1]) * two
+        self._rows = np.where(self._coverage(0), rows, -1)
+        self._columns = np.where(self._coverage(int(two)), columns, -1)
 
     def __len__(self) -> int:
         """How many boxes there are, with those of removed queries."""
