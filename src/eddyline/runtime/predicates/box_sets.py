@@ -15,6 +15,8 @@ from eddyline.runtime.stores.columns import Array
 #: Boxes are made for at least this many queries, and made anew when one more in this many waits.
 _LEAST: Final = 256
 _SHARE: Final = 8
+#: After so many batches without another query fewer ones do not wait any longer.
+_PATIENCE: Final = 8
 
 #: The numbers of the columns that a query has ranges of, ascending.
 _Columns: TypeAlias = tuple[int, ...]
@@ -33,6 +35,7 @@ class BoxSets:
         self._attributes: dict[_Columns, list[Attribute]] = {}
         self._refused: dict[_Columns, int] = {}  # how many queries boxes did not pay for
         self._columns_of: dict[int, _Columns] = {}  # by bit
+        self._unchanged = 0  # batches since the last query came
 
     @property
     def sets(self) -> Iterable[Boxes]:
@@ -50,6 +53,7 @@ class BoxSets:
         ranges = tuple(f.steps(bit) for f in ordered)
         if len(columns) < len(filters) or not all(map(is_range, ranges)):
             return
+        self._unchanged = 0
         self._attributes.setdefault(columns, [f.attribute for f in ordered])
         self._waiting.setdefault(columns, {})[bit] = ranges
         self._columns_of[bit] = columns
@@ -68,13 +72,17 @@ class BoxSets:
         return True
 
     def settle(self) -> list[int]:
-        """Let boxes find queries that wait, if there are many; returns their bits."""
+        """Let boxes find queries that wait, if there are many or no other has come for some batches;
+        returns their bits.
+        """
         found: list[int] = []
+        self._unchanged += 1
+        is_settled = self._unchanged == _PATIENCE
         for columns, waiting in self._waiting.items():
             there = self._sets.get(columns)
             held = {} if there is None else there.ranges
             least = max(_LEAST, len(held) // _SHARE, 2 * self._refused.get(columns, 0))
-            if len(waiting) < least:
+            if len(waiting) < (1 if is_settled and there is not None else least):
                 continue
             boxes = Boxes(self._attributes[columns], {**held, **waiting})
             if there is None and not boxes.pays:
