@@ -72,7 +72,7 @@ class BoxSets:
         return True
 
     def settle(self) -> list[int]:
-        """Let boxes find queries that wait, if there are many or no other has come for some batches;
+        """Let boxes find queries that wait, if there are many or no other has come for batches;
         returns their bits.
         """
         found: list[int] = []
