@@ -23,7 +23,7 @@ class Months:
 
     Attributes:
         size: of the windows. step: 0: it has a fixed length, and each month consists of steps.
-        offset: windows begin so many months later.
+        offset: number of months by which windows begin later.
     """
 
     size: int

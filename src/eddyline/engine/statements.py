@@ -55,7 +55,7 @@ class Statements:
         self.aside: dict[str, str] = {}
 
     def configure(self) -> None:
-        """Options have changed: plans are made anew."""
+        """Discard prepared plans: options have changed."""
         self._prepared.clear()
 
     def execute(self, statement: st.Statement) -> Query | str | pa.Table | None:

@@ -8,8 +8,9 @@ each change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -166,15 +167,24 @@ def empty_like(batch: Batch) -> Batch:
     return batch.take(np.zeros(0, np.int64))
 
 
-def between(batch: Batch, first: int, end: int) -> Batch:
-    """The changes from one place to another, with their recipients."""
-    if first == 0 and end == len(batch):
-        return batch
-    out, to = batch.take(np.arange(first, end)), batch.recipients
-    if to is None:
-        return out
-    mine = to.only((to.rows >= first) & (to.rows < end))
-    return out.sent_to(Recipients(mine.rows - first, mine.starts, mine.exp))
+def cut(batch: Batch, ends: Array) -> Iterator[Batch]:
+    """The changes up to each of some places (int64[k], ascending), and the rest, with recipients.
+
+    Takes as long as there are changes and recipients, whatever the number of pieces.
+    """
+    to = batch.recipients
+    assert to is not None, "set by a flow"
+    bounds = [0, *ends.tolist(), len(batch)]
+    piece = np.searchsorted(ends, to.rows, "right")
+    order = np.argsort(piece, kind="stable")  # query by query in each piece
+    rows, query, exp = to.rows[order], to.query[order], to.exp[order]
+    at = np.searchsorted(piece[order], np.arange(len(bounds))).tolist()
+    for i, (first, end) in enumerate(pairwise(bounds)):
+        mine = slice(at[i], at[i + 1])
+        counts = np.bincount(query[mine], minlength=to.width)
+        starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+        recipients = Recipients(rows[mine] - first, starts, exp[mine])
+        yield batch.take(np.arange(first, end)).sent_to(recipients)
 
 
 def merge_apart(batches: Iterable[Batch]) -> Batch:
@@ -201,29 +211,35 @@ def merge(batches: Sequence[Batch]) -> Batch:
         order = np.empty(to_a.size + to_b.size, np.int64)
         order[to_a] = np.arange(to_a.size)
         order[to_b] = np.arange(to_b.size) + to_a.size
-        out = _concat(out, other).take(order)
+        out = concatenated([out, other]).take(order)
     return out
 
 
-def _concat(a: Batch, b: Batch) -> Batch:
-    def cat(x: Array, y: Array) -> Array:
-        return np.concatenate((x, y))
+def concatenated(batches: Sequence[Batch]) -> Batch:
+    """The changes of batches with the same layout, which follow each other."""
+    first = batches[0]
+
+    def lane(of: Callable[[Batch], Array]) -> Array:
+        return np.concatenate([of(b) for b in batches])
 
     def cells() -> tuple[Cell, ...]:
-        if a.stores == b.stores and all(isinstance(c, Stored) for c in a.cells):
-            return a.cells
-        return tuple(pa.concat_arrays([a.column(i), b.column(i)]) for i in range(len(a.cells)))
+        if all(b.stores == first.stores for b in batches) and all(
+            isinstance(c, Stored) for c in first.cells
+        ):
+            return first.cells
+        columns = range(len(first.cells))
+        return tuple(pa.concat_arrays([b.column(i) for b in batches]) for i in columns)
 
-    pair = None if a.pair is None or b.pair is None else cat(a.pair, b.pair)
+    pairs = [b.pair for b in batches if b.pair is not None]
     return Batch(
-        cat(a.ts, b.ts),
-        cat(a.seq, b.seq),
-        cat(a.exp, b.exp),
-        cat(a.sign, b.sign),
-        tuple(cat(x, y) for x, y in zip(a.ids, b.ids, strict=True)),
-        a.stores,
+        lane(lambda b: b.ts),
+        lane(lambda b: b.seq),
+        lane(lambda b: b.exp),
+        lane(lambda b: b.sign),
+        tuple(np.concatenate(ids) for ids in zip(*(b.ids for b in batches), strict=True)),
+        first.stores,
         cells(),
-        pair,
+        np.concatenate(pairs) if len(pairs) == len(batches) else None,
     )
 
 

@@ -18,7 +18,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 class MonthWindows:
     """TUMBLE, HOP or CUMULATE (``kind``) of months; ``step`` 0: each month consists of ``step_us``.
 
-    ``offset`` and ``offset_us``: windows begin so many months, and then us, later.
+    ``offset`` and ``offset_us``: windows begin this many months, and then microseconds, later.
     """
 
     kind: str

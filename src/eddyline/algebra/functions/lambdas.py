@@ -41,8 +41,8 @@ _Body = tuple[Expr, Expr]
 
 
 def _body(arg: Expr, *types: pa.DataType, least: int = 0) -> _Body | None:
-    """The body of a function of so many variables, of which ``least`` must be there (0: all); None
-    if the argument is no such function.
+    """The body of a function of variables of these types, of which at least ``least`` must be given
+    (0: all); None if the argument is no such function.
     """
     if not isinstance(arg, Lambda) or not (least or len(types)) <= len(arg.names) <= len(types):
         return None

@@ -17,8 +17,8 @@ from eddyline.runtime.eddy.row_lists import RowLists
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import SlotArray
 
-#: The least size of a piece; running values are computed anew after so many times the entries of a
-#: list, and more.
+#: Minimum size of a piece. Running values are recomputed when the entries added since exceed this
+#: multiple of those in the list, plus a constant.
 _LEAST_SIZE: Final = 128
 _ANEW: Final = 4
 _ANEW_MORE: Final = 4_096

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from eddyline.runtime.batch import Batch, Evaluator, between, empty_like, merge
+from eddyline.runtime.batch import Batch, Evaluator, concatenated, cut, empty_like
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.shared_groups import SharedGroups
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.operators.group_aggregates import GroupKeys
 from eddyline.runtime.operators.group_values import GroupValues
+from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.state import State, array
-from eddyline.types import BEGINNING, FOREVER
+from eddyline.types import BEGINNING
 
 
 class SharedSnapshots(SharedGroups):
@@ -49,27 +51,41 @@ class SharedSnapshots(SharedGroups):
         (batch,) = batches
         if self._done == BEGINNING and tick.clock > BEGINNING:
             self._done = (tick.clock if tick.first_row is None else tick.first_row) - 1
-        out, start = [self._nothing()], 0
         number, last = self._number(self._done) + 1, self._number(tick.clock - 1)
+        self._done = max(self._done, tick.clock - 1)
+        out = [self._nothing()]
+        pieces = self._by_tick(batch, number, last)
+        due, piece = next(pieces)
         while number <= last:
             at = number * self._every + self._offset
-            end = int(np.searchsorted(batch.ts, at, "right"))
-            self._add(between(batch, start, end), at)
-            start = end
-            following = int(batch.ts[start]) if start < len(batch) else FOREVER
-            same = min(self._number(min(following, self._lists.next_due) - 1), last)
+            if due == number:
+                self._add(piece, at)
+                due, piece = next(pieces)
+            else:
+                self._add(_nothing_of(batch), at)
+            same = min(self._number(self._lists.next_due - 1), due - 1, last)
             out.append(self._snapshot(at, same - number + 1))
             number = same + 1
-        self._done = max(self._done, tick.clock - 1)
-        self._add(between(batch, start, len(batch)), tick.clock)
-        return merge(out)
+        self._add(piece, tick.clock)
+        return concatenated(out)
+
+    def _by_tick(self, batch: Batch, first: int, last: int) -> Iterator[tuple[int, Batch]]:
+        """The rows by the first tick that they are there at, with that, from the first tick of a
+        call to the last; those behind it, or nothing, come at the end.
+        """
+        if len(batch):
+            ticks = np.clip(self._number(batch.ts - 1) + 1, first, last + 1)
+            ends = np.flatnonzero(np.diff(ticks)) + 1
+            yield from zip(ticks[np.append(0, ends)].tolist(), cut(batch, ends), strict=True)
+        if not len(batch) or ticks[-1] <= last:
+            yield last + 1, _nothing_of(batch)
 
     def live(self, clock: int) -> Batch:
         with self._values.reported(clock, self._named):
             return super().live(clock)
 
-    def _number(self, instant: int) -> int:
-        """The number of the last tick that is not behind an instant."""
+    def _number(self, instant: Any) -> Any:
+        """The number of the last tick that is not behind an instant, or those of instants."""
         return (instant - self._offset) // self._every
 
     def _nothing(self) -> Batch:
@@ -104,3 +120,11 @@ class SharedSnapshots(SharedGroups):
     def restore(self, state: State) -> None:
         super().restore(state)
         self._done = int(array(state, "done")[0])
+
+
+def _nothing_of(batch: Batch) -> Batch:
+    """No row of a batch, for the same queries."""
+    nothing = np.zeros(0, np.int64)
+    assert batch.recipients is not None, "set by the flow"
+    starts = np.zeros(batch.recipients.width + 1, np.int64)
+    return empty_like(batch).sent_to(Recipients(nothing, starts, nothing))

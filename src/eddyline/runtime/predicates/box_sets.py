@@ -12,10 +12,10 @@ from eddyline.runtime.predicates.boxes import Boxes, Ranges, is_range
 from eddyline.runtime.predicates.grouped_filter import GroupedFilter
 from eddyline.runtime.stores.columns import Array
 
-#: Boxes are made for at least this many queries, and made anew when one more in this many waits.
+#: Minimum number of queries that boxes are built for; they are rebuilt when one in this many waits.
 _LEAST: Final = 256
 _SHARE: Final = 8
-#: After so many batches without another query fewer ones do not wait any longer.
+#: Number of batches without a new query after which the waiting ones get boxes, however few.
 _PATIENCE: Final = 8
 
 #: The numbers of the columns that a query has ranges of, ascending.
