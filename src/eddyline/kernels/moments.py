@@ -201,33 +201,6 @@ def _add_whole(row: np.ndarray, sign: int, value: float) -> None:
 
 
 @kernel
-def add_rests(
-    slots: np.ndarray,
-    rests: np.ndarray,
-    counters: np.ndarray,
-    place: np.ndarray,
-    limbs: np.ndarray,
-    free: np.ndarray,
-) -> None:
-    """Add to the limbs of groups what their doubles could not hold; there is room for all.
-
-    Args:
-        rests: float64[k, 5]: of the sum, of the halves of the square, and a whole value and its
-            sign. Groups without values have none left.
-    """
-    for i in range(slots.size):
-        s = slots[i]
-        if counters[s, COUNT] == 0:
-            if place[s] != NO_PLACE:
-                _displaced(s, place, limbs, free)
-            continue
-        row = _placed(s, place, limbs, free)
-        _add_rests(row, rests[i, 0], rests[i, 1], rests[i, 2])
-        if rests[i, 3] != 0.0:
-            _add_whole(row, int(rests[i, 4]), rests[i, 3])
-
-
-@kernel
 def _in_doubles(sums: np.ndarray, s: int, n: float, what: int) -> float:
     """The deviation or variance as of ``spread``, bit by bit; negative if doubles cannot tell it.
 

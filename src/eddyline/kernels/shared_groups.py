@@ -16,10 +16,6 @@ from eddyline.kernels.row_lists import (
     REGION,
 )
 
-#: Scratch by spot: the number of rows that come.
-COME = 0
-SCRATCH = 1
-
 
 class Walk(NamedTuple):
     """Rows that enter and leave windows over row lists.
@@ -163,59 +159,11 @@ def collect(
 
 
 @kernel
-def count_members(members: np.ndarray, changed: np.ndarray, walk: Walk) -> None:
-    """Count the rows that enter and leave, and mark the cells of these."""
-    windows, of_list, list_starts, lists, entries, next_block, grown, spans, _ = walk
-    for number in range(lists.shape[0]):
-        for i in range(list_starts[number], list_starts[number + 1]):
-            w = of_list[i]
-            cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
-            for sign in (1, -1):
-                span = grown[number] if sign > 0 else spans[w]
-                block, at, left = span[0], span[1], span[2]
-                while left:
-                    block, at = next_entry(block, at, next_block)
-                    run = min(left, BLOCK - at)
-                    for e in range(block * BLOCK + at, block * BLOCK + at + run):
-                        cell = cells + entries[e, 1]
-                        members[cell] += sign
-                        changed[cell] = True
-                    left -= run
-                    at += run
-
-
-@kernel
-def count_quietly(
-    valid: np.ndarray,
-    count: np.ndarray,
-    walk: Walk,
-) -> None:
-    """Let rows enter and leave quiet cells: COUNT(x)."""
-    windows, of_list, list_starts, lists, entries, next_block, grown, spans, loud = walk
-    for number in range(lists.shape[0]):
-        for i in range(list_starts[number], list_starts[number + 1]):
-            w = of_list[i]
-            cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
-            for sign in (1, -1):
-                span = grown[number] if sign > 0 else spans[w]
-                block, at, left = span[0], span[1], span[2]
-                while left:
-                    block, at = next_entry(block, at, next_block)
-                    run = min(left, BLOCK - at)
-                    for e in range(block * BLOCK + at, block * BLOCK + at + run):
-                        cell = cells + entries[e, 1]
-                        if valid[entries[e, 0]] and not loud[cell]:
-                            count[cell] += sign
-                    left -= run
-                    at += run
-
-
-@kernel
-def steps_quietly(
+def steps(
     walk: Walk,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows that enter and leave quiet cells, by window: cells, signs and row numbers."""
-    windows, of_list, list_starts, lists, entries, next_block, grown, spans, loud = walk
+    """The rows that enter and then those that leave, by window: cells, signs and row numbers."""
+    windows, of_list, list_starts, lists, entries, next_block, grown, spans, _ = walk
     most = 0
     for number in range(lists.shape[0]):
         for i in range(list_starts[number], list_starts[number + 1]):
@@ -235,12 +183,10 @@ def steps_quietly(
                     block, at = next_entry(block, at, next_block)
                     run = min(left, BLOCK - at)
                     for e in range(block * BLOCK + at, block * BLOCK + at + run):
-                        cell = cells + entries[e, 1]
-                        if not loud[cell]:
-                            out_cell[m] = cell
-                            out_sign[m] = sign
-                            out_row[m] = entries[e, 0]
-                            m += 1
+                        out_cell[m] = cells + entries[e, 1]
+                        out_sign[m] = sign
+                        out_row[m] = entries[e, 0]
+                        m += 1
                     left -= run
                     at += run
     return out_cell[:m], out_sign[:m], out_row[:m]

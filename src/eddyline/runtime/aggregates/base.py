@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import quiet_groups
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.shared_groups import Walk, steps_quietly
 from eddyline.runtime.screens import Bound
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array, bitmap, validity_of
@@ -30,13 +29,6 @@ class Reported:
     old: pa.Array
     changed: Array
     failed: tuple[Array, Array] | None = None
-
-
-class Scratch(NamedTuple):
-    """Memory that kernels use for the spots of a list."""
-
-    spots: Array
-    turns: Array
 
 
 class Turns:
@@ -172,16 +164,6 @@ class ByRow(SlotArrays, ABC):
     """An aggregate for which the lanes of a row are the same in all slots: rows that many windows
     hold are kept once. A row changes nothing if its first lane is False.
     """
-
-    def run_quietly(self, lanes: Sequence[Array], walk: Walk, scratch: Scratch) -> None:
-        """Let rows enter and leave the quiet cells of windows over row lists; nothing is reported.
-
-        Args:
-            lanes: by row number.
-        """
-        cells, signs, rows = steps_quietly(walk)
-        nowhere = np.zeros(cells.size, np.bool_)
-        self.run(SignedRows(cells, signs, nowhere), [lane[rows] for lane in lanes])
 
     def loud(
         self, bound: Bound, rows: SignedRows, lanes: Sequence[Array], turns: Turns

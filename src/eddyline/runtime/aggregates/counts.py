@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import aggregates as kernels
-from eddyline.kernels import shared_groups
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.quiet_groups import (
     NO_PLACES,
@@ -23,7 +22,6 @@ from eddyline.runtime.aggregates.base import (
     Aggregate,
     ByRow,
     Reported,
-    Scratch,
     SlotArrays,
     Turns,
     Wanted,
@@ -55,11 +53,6 @@ class Count(ByRow):
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
         new, old = kernels.run_count(rows, lanes[0], self.count, self.reported)
         return Reported(pa.array(new), pa.array(old), new != old)
-
-    def run_quietly(
-        self, lanes: Sequence[Array], walk: shared_groups.Walk, scratch: Scratch
-    ) -> None:
-        shared_groups.count_quietly(lanes[0], self.count, walk)
 
     def loud(
         self, bound: Bound, rows: SignedRows, lanes: Sequence[Array], turns: Turns

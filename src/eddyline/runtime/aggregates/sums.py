@@ -11,14 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import aggregates as kernels
-from eddyline.kernels import moments, shared_groups, shared_sums
+from eddyline.kernels import moments
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.quiet_groups import NO_PLACES, NO_SQUARES, Condition, SumState, loud_sums
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     ByRow,
     Reported,
-    Scratch,
     Turns,
     Wanted,
     computes,
@@ -194,19 +193,6 @@ class Moments(ByRow):
         least = moments.least_of(self._what)
         variance = key if self._what >= moments.VAR_SAMP else key * key
         return Condition(1.0, -variance, least * variance, True, least)
-
-    def run_quietly(
-        self, lanes: Sequence[Array], walk: shared_groups.Walk, scratch: Scratch
-    ) -> None:
-        state = self.counters, self.sums, self.place, scratch.spots
-        self._add_rests(*shared_sums.sum_quietly(lanes[0], lanes[1], self._what, *state, walk))
-
-    def _add_rests(self, slots: Array, rests: Array) -> None:
-        """Add to limbs what doubles cannot hold."""
-        if slots.size:
-            self._grow_limbs(int(self._free[moments.FRESH]) + slots.size)
-            limbs = self._limbs.array
-            moments.add_rests(slots, rests, self.counters, self.place, limbs, self._free)
 
     def current(self, slots: Array) -> pa.Array:
         return number_array(self.reported[slots], self.shown[slots], pa.float64())

@@ -68,7 +68,7 @@ class RowLists:
     Attributes:
         ts, seq, group, lanes: by row number. of_group: by group, the number of rows.
         windows, lists: a row for each, columns as named in ``kernels/row_lists.py``.
-        cells: all cells are below this number. most_spots: no list has had room for more.
+        cells: all cells are below this number.
     """
 
     def __init__(self, dtypes: Sequence[Any], move: Callable[[Array, Array], None]) -> None:
@@ -88,7 +88,6 @@ class RowLists:
         self.windows = SlotArray(np.int64, (kernels.WINDOW_COLUMNS,), fill=_ABSENT)
         self._of: dict[int, list[int]] = {}  # by list, the window in each place of its region
         self.cells = 0
-        self.most_spots = _LEAST_SPOTS
         self._regions: dict[int, list[int]] = {}  # free ones, by size
         self._spot_node = SlotArray(np.int64)  # by region + spot
         self._spot_group = SlotArray(np.int64)
@@ -433,7 +432,6 @@ class RowLists:
         before, end = self._spots(number), int(mine[END])
         old, size = int(mine[REGION]), before * len(self._of[number])
         region = self._take_region(windows * spots)
-        self.most_spots = max(self.most_spots, spots)
         mine[REGION], mine[CAPACITY] = region, spots
         for place, window in enumerate(self._of[number]):
             if window != NONE:

@@ -23,7 +23,6 @@ from eddyline.kernels import shared_groups as kernels
 from eddyline.kernels.row_lists import NONE
 from eddyline.kernels.row_lists import received as received_rows
 from eddyline.kernels.unique import unique
-from eddyline.runtime.aggregates.base import Scratch
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge_apart
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
@@ -112,8 +111,6 @@ class SharedGroups(Operator):
         self._lists = RowLists(dtypes, self._move)
         self._quiet = None if comparison is None else QuietWindows(self._lists)
         self._loud = SlotArray(np.int8)
-        self._spots = SlotArray(np.float64, (kernels.SCRATCH,))
-        self._turns = np.zeros(1)
         self._asked: Array | None = None  # queries whose rows ``live`` returns; None: of all
         self._numbers: dict[int, int] = {}  # by bit
         self._list_of: dict[object, int] = {}  # by what rows qualify
@@ -297,7 +294,6 @@ class SharedGroups(Operator):
     def _grow(self) -> None:
         self._values.grow(self._lists.cells)
         self._loud.grow(self._lists.cells)
-        self._spots.grow(self._lists.most_spots)
 
     def _move(self, cells: Array, to: Array) -> None:
         """Move what is known of cells to others."""
@@ -308,10 +304,6 @@ class SharedGroups(Operator):
     def _release(self, groups: Array) -> None:
         """Give back groups without rows."""
         self._table.release(unique(groups[self._lists.of_group.array[groups] == 0]))
-
-    @property
-    def _scratch(self) -> Scratch:
-        return Scratch(self._spots.held(), self._turns)
 
     @property
     def _members(self) -> Array:

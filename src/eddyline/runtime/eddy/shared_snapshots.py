@@ -99,7 +99,7 @@ class SharedSnapshots(SharedGroups):
         spans = lists.advance(clock, lists.present, grown)
         self._grow()
         walk = lists.walk(grown, spans, self._loud.array)
-        self._values.run_quietly([lane.array for lane in lists.lanes], walk, self._scratch)
+        self._values.run_quietly([lane.array for lane in lists.lanes], walk)
         self._release(lists.leave(spans))
         self._values.settle()
 

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.shared_groups import Walk, count_members
+from eddyline.kernels.shared_groups import Walk, steps
 from eddyline.runtime.aggregates import Aggregate, Count
-from eddyline.runtime.aggregates.base import ByRow, Scratch, Turns
+from eddyline.runtime.aggregates.base import ByRow, Turns
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator
 from eddyline.runtime.failures import Failure, collecting, report, usable_rows
 from eddyline.runtime.state import State, array, nested
@@ -145,16 +145,18 @@ class GroupAggregates:
         ends = np.cumsum(widths, dtype=np.int64).tolist()
         return [lanes[end - width : end] for end, width in zip(ends, widths, strict=True)]
 
-    def run_quietly(self, lanes: Sequence[Array], walk: Walk, scratch: Scratch) -> None:
+    def run_quietly(self, lanes: Sequence[Array], walk: Walk) -> None:
         """Let rows enter and leave windows over row lists; nothing is reported.
 
         Args:
             lanes: by row number.
         """
-        count_members(self.members.count, self._late.array, walk)
-        for column, its in zip(self.columns, self.lanes_by_column(lanes), strict=True):
-            assert isinstance(column.aggregate, ByRow), "others refer to their slots"
-            column.aggregate.run_quietly(its, walk, scratch)
+        cells, signs, rows = steps(walk)
+        nowhere = np.zeros(cells.size, np.bool_)
+        signed = SignedRows(cells, signs, nowhere)
+        self._late.array[cells] = True
+        self.members.run(signed, [~nowhere])
+        self._report(signed, [lane[rows] for lane in lanes])
 
     def set_rows(self, slots: Array, slot: Array, lanes: Sequence[Array]) -> None:
         """Let groups have these rows and no others, whatever was reported of them stays.
