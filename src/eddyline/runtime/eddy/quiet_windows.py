@@ -15,6 +15,7 @@ from eddyline.kernels.row_lists import BLOCK, CAPACITY, NONE
 from eddyline.kernels.shared_groups import Walk
 from eddyline.runtime.eddy.row_lists import RowLists
 from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.regions import Regions
 from eddyline.runtime.stores.slot_arrays import SlotArray
 
 #: Minimum size of a piece. Running values are recomputed when the entries added since exceed this
@@ -42,8 +43,8 @@ class QuietWindows:
         self._heads = SlotArray(np.int64)
         self._lowest = SlotArray(np.float64)
         self._kept = SlotArray(np.int64, fill=NONE)
-        self._rooms: dict[int, tuple[int, int]] = {}  # by list: where its pieces are, and how much
-        self._free: dict[int, list[int]] = {}  # rooms, by size
+        self._regions = Regions()
+        self._rooms: dict[int, tuple[int, int]] = {}  # by list, the region of its pieces
 
     def move(self, cells: Array, to: Array) -> None:
         """Move what is known of cells to others."""
@@ -148,9 +149,8 @@ class QuietWindows:
         if before is not None:
             if before[1] == size:
                 return before[0]
-            self._free.setdefault(before[1], []).append(before[0])
-        free = self._free.get(size)
-        first = free.pop() if free else self._lowest.end
-        self._lowest.grow(max(self._lowest.end, first + size))
+            self._regions.release(*before)
+        first = self._regions.take(size)
+        self._lowest.grow(self._regions.end)
         self._rooms[number] = first, size
         return first

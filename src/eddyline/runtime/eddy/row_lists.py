@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from eddyline.kernels.row_lists import (
     BLOCK,
     CAPACITY,
     DUE,
-    END,
     FILL,
     HEAD,
     LAST,
@@ -31,14 +30,12 @@ from eddyline.kernels.row_lists import (
     USED,
 )
 from eddyline.kernels.shared_groups import Walk
+from eddyline.runtime.eddy.window_cells import ABSENT, LEAST_SPOTS, WindowCells
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
 from eddyline.runtime.stores.slot_table import SlotTable
 from eddyline.types import FOREVER
-
-_LEAST_SPOTS: Final = 2
-_ABSENT: Final = (NONE, 0, 0, 0, 0, FOREVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ class NewRows:
     list_of: Array
 
 
-class RowLists:
+class RowLists(WindowCells):
     """Lists of rows in the order of time, and windows over them.
 
     Args:
@@ -67,12 +64,10 @@ class RowLists:
 
     Attributes:
         ts, seq, group, lanes: by row number. of_group: by group, the number of rows.
-        windows, lists: a row for each, columns as named in ``kernels/row_lists.py``.
-        cells: all cells are below this number.
     """
 
     def __init__(self, dtypes: Sequence[Any], move: Callable[[Array, Array], None]) -> None:
-        self._move = move
+        super().__init__(move)
         self._rows = FreeNumbers()
         self.ts, self.seq, self.group = (SlotArray(np.int64) for _ in range(3))
         self.lanes = [SlotArray(d) for d in dtypes]
@@ -84,17 +79,6 @@ class RowLists:
         self._pairs = SlotTable()  # (list, group)
         self._spot_of = SlotArray(np.int64)  # by pair
         self._numbers = FreeNumbers()  # of lists
-        self.lists = SlotArray(np.int64, (kernels.LIST_COLUMNS,))
-        self.windows = SlotArray(np.int64, (kernels.WINDOW_COLUMNS,), fill=_ABSENT)
-        self._of: dict[int, list[int]] = {}  # by list, the window in each place of its region
-        self.cells = 0
-        self._regions: dict[int, list[int]] = {}  # free ones, by size
-        self._spot_node = SlotArray(np.int64)  # by region + spot
-        self._spot_group = SlotArray(np.int64)
-        self._spot_rows = SlotArray(np.int64)  # by region + spot: how many
-        self._window_of = SlotArray(np.int64)  # by cell
-        self._order: tuple[Array, Array, Array] | None = None  # None: not computed
-        self._changed: set[int] = set()  # lists
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -108,8 +92,8 @@ class RowLists:
         self.lists.grow(number + 1)
         [block] = self._take_blocks(1).tolist()
         self._next.array[block] = NONE
-        region = self._take_region(_LEAST_SPOTS)
-        self.lists.array[number] = (block, block, 0, region, _LEAST_SPOTS, 0, NONE, 0)
+        region = self._take_cells(LEAST_SPOTS)
+        self.lists.array[number] = (block, block, 0, region, LEAST_SPOTS, 0, NONE, 0)
         self._of[number] = [NONE]
         self._changed.add(number)
         return number
@@ -152,12 +136,12 @@ class RowLists:
             spans[longest, 2] = self._distance(begin, to)
         mine[[HEAD, OFFSET]] = theirs[[LAST, FILL]]
         groups = self._leave(np.array([longest]), spans)
-        mine[:] = _ABSENT
+        mine[:] = ABSENT
         self._order = None
         if not others:
             del self._of[number]
             self._blocks.release(theirs[[LAST]])
-            self._free_region(int(theirs[REGION]), self._spots(number) * len(siblings))
+            self._regions.release(int(theirs[REGION]), self._spots(number) * len(siblings))
             self._numbers.release(np.array([number]))
         return groups
 
@@ -188,22 +172,6 @@ class RowLists:
     def _distance(self, begin: Sequence[int] | Array, end: Sequence[int] | Array) -> int:
         """Number of entries from one block and place of a list to a later one."""
         return kernels.distance(begin[0], begin[1], end[0], end[1], self._next.array)
-
-    def windows_of(self, number: int) -> list[int]:
-        """The windows over a list."""
-        return [w for w in self._of[number] if w != NONE]
-
-    def list_of(self, window: int) -> int:
-        """The list of a window."""
-        return int(self.windows.array[window, LIST])
-
-    def has_list(self, number: int) -> bool:
-        """Whether there is a list with this number."""
-        return number in self._of
-
-    def longest(self, windows: Sequence[int]) -> int:
-        """The first one of the longest windows."""
-        return max(windows, key=lambda w: int(self.windows.array[w, LENGTH]))
 
     # -- rows --------------------------------------------------------------------------------------
 
@@ -313,11 +281,6 @@ class RowLists:
         cells = self._cells(window).start
         return kernels.held(cells, *piece, self._entries.array, self._next.array)
 
-    def take_changed(self) -> set[int]:
-        """The lists of which cells, windows or rows have been replaced since this was called."""
-        changed, self._changed = self._changed, set()
-        return changed
-
     @property
     def blocks(self) -> int:
         """All blocks are below this number."""
@@ -326,36 +289,6 @@ class RowLists:
     def entries_from(self, number: int, begin: Array) -> int:
         """The number of entries of a list from a block and place on."""
         return self._distance(begin, self.lists.array[number, [LAST, FILL]])
-
-    @property
-    def next_due(self) -> int:
-        """When the next row leaves a window, as of ``advance``."""
-        return int(self.windows.array[self.present, DUE].min(initial=FOREVER))
-
-    @property
-    def longest_windows(self) -> Array:
-        """int64, the longest window of each list."""
-        return self._windows_by_list()[2]
-
-    @property
-    def present(self) -> Array:
-        """int64, all windows."""
-        return self._windows_by_list()[0]
-
-    def _windows_by_list(self) -> tuple[Array, Array, Array]:
-        """The windows of list l, ``[starts[l], starts[l + 1])`` of the first; and the longest of
-        each list.
-        """
-        if self._order is None:
-            windows = np.flatnonzero(self.windows.held()[:, LIST] != NONE)
-            mine = self.windows.array[windows]
-            by_list = np.argsort(mine[:, LIST], kind="stable")
-            starts = np.zeros(self.lists.end + 1, np.int64)
-            np.cumsum(np.bincount(mine[:, LIST], minlength=self.lists.end), out=starts[1:])
-            longest_first = np.lexsort((-mine[:, LENGTH], mine[:, LIST]))
-            longest = windows[longest_first[starts[:-1][np.diff(starts) > 0]]]
-            self._order = windows[by_list], starts, longest
-        return self._order
 
     def _leave(self, longest: Array, spans: Array, *, keeps: bool = False) -> Array:
         rows, pairs, blocks = kernels.leave(
@@ -380,21 +313,6 @@ class RowLists:
 
     # -- cells -------------------------------------------------------------------------------------
 
-    def cells_of(self, windows: Array) -> Array:
-        """int64, all cells of windows whose group may have rows."""
-        mine = self.windows.array[windows]
-        theirs = self.lists.array[mine[:, LIST]]
-        counts = theirs[:, END]
-        first = theirs[:, REGION] + mine[:, PLACE] * theirs[:, CAPACITY]
-        before = np.cumsum(counts) - counts
-        cells: Array = np.repeat(first - before, counts) + np.arange(counts.sum())
-        return cells
-
-    def named(self, cells: Array) -> tuple[Array, Array]:
-        """int64[n] windows and groups of cells."""
-        arrays = self._window_of.array, self.windows.array, self.lists.array
-        return kernels.named(cells, *arrays, self._spot_group.array)
-
     def _claim(self, new: NewRows, pairs: Array, claims: Array) -> None:
         """Give new pairs of a list and a group a spot in the list."""
         starts, lists = new.recipients.starts, self.lists.end
@@ -414,47 +332,6 @@ class RowLists:
             self._spot_node.array,
             self._spot_group.array,
         )
-
-    def _spots(self, number: int) -> int:
-        return int(self.lists.array[number, CAPACITY])
-
-    def _cells(self, window: int) -> slice:
-        """All cells of a window."""
-        number, _, place, *_ = self.windows.array[window].tolist()
-        capacity = self._spots(number)
-        first = int(self.lists.array[number, REGION]) + place * capacity
-        return slice(first, first + capacity)
-
-    def _resize(self, number: int, windows: int, spots: int) -> None:
-        """Move a list's cells to a region with room for these numbers of windows and spots."""
-        self._changed.add(number)
-        mine = self.lists.array[number]
-        before, end = self._spots(number), int(mine[END])
-        old, size = int(mine[REGION]), before * len(self._of[number])
-        region = self._take_region(windows * spots)
-        mine[REGION], mine[CAPACITY] = region, spots
-        for place, window in enumerate(self._of[number]):
-            if window != NONE:
-                used = np.arange(end)
-                self._move(old + place * before + used, region + place * spots + used)
-                self._window_of.array[region + place * spots :][:spots] = window
-        for spot in (self._spot_node, self._spot_group, self._spot_rows):
-            spot.array[region : region + end] = spot.array[old : old + end]
-        self._spot_rows.array[old : old + end] = 0
-        self._of[number] += [NONE] * (windows - len(self._of[number]))
-        self._free_region(old, size)
-
-    def _take_region(self, size: int) -> int:
-        free = self._regions.get(size)
-        if free:
-            return free.pop()
-        first, self.cells = self.cells, self.cells + size
-        for lane in (self._spot_node, self._spot_group, self._spot_rows, self._window_of):
-            lane.grow(self.cells)
-        return first
-
-    def _free_region(self, first: int, size: int) -> None:
-        self._regions.setdefault(size, []).append(first)
 
     def _take_blocks(self, count: int) -> Array:
         blocks = self._blocks.take(count)
