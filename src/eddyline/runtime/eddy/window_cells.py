@@ -62,6 +62,14 @@ class WindowCells:
         """The windows over a list."""
         return [w for w in self._of[number] if w != NONE]
 
+    def windows_of_lists(self, numbers: Array) -> tuple[Array, Array]:
+        """int64, the windows over lists (int64[k]), and the place of the list of each."""
+        windows, starts, _ = self._windows_by_list()
+        counts = starts[numbers + 1] - starts[numbers]
+        place = np.repeat(np.arange(numbers.size), counts)
+        first = starts[numbers] - (np.cumsum(counts) - counts)
+        return windows[first[place] + np.arange(place.size)], place
+
     def list_of(self, window: int) -> int:
         """The list of a window."""
         return int(self.windows.array[window, LIST])

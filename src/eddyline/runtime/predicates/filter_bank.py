@@ -200,6 +200,10 @@ class FilterBank:
                 self.visits += len(batch) * len(boxes.attributes)
                 yield boxes.accepting(AttributeValues(batch), np.arange(len(batch)), mask)
 
+    def boxed(self, words: int) -> Array:
+        """uint64[words]: the queries whose rows ``pairs`` returns."""
+        return np.zeros(words, np.uint64) if self._boxes is None else self._boxes.mask(words)
+
     def _screened(self, values: AttributeValues, mask: Array, rows: Array) -> Array:
         """Without rows of which one grouped filter can tell that no query requires them, however
         many there are: those that all queries have a predicate on, the most selective one first.
