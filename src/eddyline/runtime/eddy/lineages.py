@@ -51,6 +51,7 @@ class Lineages:
         self._dormant_mask = None
         self.mask = _mask(self.bit_of.values(), words)
         self._boxed = np.zeros(words, np.uint64)
+        self._make_room(0, words)
         self.changes += 1
 
     def leave_out(self, boxed: Array) -> None:
@@ -98,13 +99,16 @@ class Lineages:
         return out
 
     def _store(self, numbers: Array, words: Array) -> None:
-        end = max(self._numbers.end, len(self._words))
-        if end > len(self._words) or words.shape[1] > self._words.shape[1]:
-            longer = np.zeros((2 * end, max(words.shape[1], self._words.shape[1])), np.uint64)
-            longer[: len(self._words), : self._words.shape[1]] = self._words
-            self._words = longer
+        self._make_room(self._numbers.end, words.shape[1])
         self._words[numbers] = 0
         self._words[numbers, : words.shape[1]] = words
+
+    def _make_room(self, end: int, words: int) -> None:
+        has = self._words.shape
+        if end > has[0] or words > has[1]:
+            larger = np.zeros((max(has[0], 2 * end), max(has[1], words)), np.uint64)
+            larger[: has[0], : has[1]] = self._words
+            self._words = larger
 
     def having(self, bits: Array) -> Array:
         """bool[queries, lineages]: whether a lineage has a query, of int64[queries]."""

@@ -286,6 +286,7 @@ class SharedGroups(Operator):
             batch = batch.sent_to(to.only(batch.seq[to.rows] < before))
         with collecting():  # what fails has been reported
             grown = self._enter(batch)
+        lists.note_changed(numbers)
         lists.advance(clock, np.array([w for some in windows for w in some]), grown)
         self._grow()
         self._dormant.filled(numbers, clock)

@@ -5,7 +5,7 @@ Arrays and kernels: ``kernels/row_lists.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -81,6 +81,10 @@ class WindowCells:
     def longest(self, windows: Sequence[int]) -> int:
         """The first one of the longest windows."""
         return max(windows, key=lambda w: int(self.windows.array[w, LENGTH]))
+
+    def note_changed(self, numbers: Iterable[int]) -> None:
+        """Rows of these lists have been replaced."""
+        self._changed.update(numbers)
 
     def take_changed(self) -> set[int]:
         """The lists of which cells, windows or rows have been replaced since this was called."""
