@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.expressions import ColumnRef, Expr, Literal
+from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
     AntiJoin,
@@ -351,6 +352,7 @@ class NodePlanner(StorePlanner):
             plan.keys,
             columns,
             retract=retract,
+            arguments=[a.value for a in plan.aggregates if a.value is not None],
             by_instant=isinstance(plan, (PartialGroupBy, MergedGroupBy)),
             shown=shown,
         )
@@ -386,19 +388,18 @@ class NodePlanner(StorePlanner):
         columns: list[AggregateColumn],
         *,
         retract: bool,
+        arguments: Sequence[Expr] = (),
         by_instant: bool = False,
         shown: ShownGroups = ALL_GROUPS,
     ) -> Operator:
-        id_width = row_ids_of(source_plan).width if source_plan.takes_back else 0
-        dtypes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * id_width]
-        dtypes += [d for c in columns for d in c.aggregate.dtypes]
         grouped = group_keys(keys)
+        dtypes = [d for c in columns for d in c.aggregate.dtypes]
+        shared = not by_instant and not any(map(can_fail, [*keys, *arguments]))
         return GroupByOperator(
             source,
             grouped,
             GroupValues(grouped, columns, retract=retract, shown=shown),
-            self.expiries(source_plan, dtypes),
-            id_width=id_width,
+            self.timeline(source_plan, source, keys, dtypes, shared=shared),
             by_instant=by_instant,
         )
 
