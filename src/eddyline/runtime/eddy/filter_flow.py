@@ -16,10 +16,11 @@ from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.failures import Failure, collecting, report
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.predicates.filter_bank import Clause, FilterBank
+from eddyline.runtime.predicates.filter_bank import FilterBank
 from eddyline.runtime.recipients import Recipients, recipients_of
 from eddyline.runtime.screens import Screen
 from eddyline.runtime.stores.columns import Array
+from eddyline.types import FOREVER
 
 
 class FilterFlow(Flow):
@@ -43,14 +44,14 @@ class FilterFlow(Flow):
         super().__init__(sources, windows, new_policy)
         self._banks = [FilterBank(new_policy(), boxed=True)]
         self._new_policy = new_policy
-        self._newest: tuple[int, Sequence[Clause]] | None = None  # the last query, if it is there
+        self._newest: tuple[int, Member] | None = None  # the last query, if it is there
         self._alike: dict[tuple[object, object], set[int]] = {}  # bits of queries: one is listed
         self._alike_of: dict[int, tuple[object, object]] = {}  # by bit, which of these it is in
         self._lineages: dict[object, Lineages] = {}  # by owner
 
     def admit(self, member: Member) -> int:
         bit = super().admit(member)
-        self._newest = bit, member.filters[0]
+        self._newest = bit, member
         return bit
 
     def list_once(self, owner: object, bit: int) -> Held:
@@ -147,22 +148,30 @@ class FilterFlow(Flow):
         self._refresh()
         return self._filtered(self.inputs[0].live(clock), self._members.lineage(bits))
 
-    def _answer_of(self, bit: int, clauses: Sequence[Clause], clock: int) -> Batch:
+    def _answer_of(self, bit: int, member: Member, clock: int) -> Batch:
         """The results of the query that was added last, whatever the number of the others."""
         batch = self.inputs[0].live(clock)
-        bank, one = FilterBank(self._new_policy()), np.ones(1, np.uint64)
-        bank.add(0, clauses)
-        instants = [(batch.ts, self._members.lengths[0][bit : bit + 1])]
+        make = member.predicates[0]
         with collecting() as failures:
-            alone = recipients_of(
-                batch.exp, bank.blocks(batch, one), 1, instants if self._stem_windows else []
-            )
+            wanted = np.ones(len(batch), np.bool_) if make is None else make()(batch)
+        rows = self._rows_of(bit, member, batch) if failures else np.flatnonzero(wanted)
+        starts = np.zeros(self.width + 1, np.int64)
+        starts[bit + 1 :] = rows.size
+        exp = batch.exp[rows]
+        if self._stem_windows:
+            exp = np.minimum(exp, batch.ts[rows] + self._members.lengths[0][bit])
+        return batch.sent_to(Recipients(rows, starts, np.minimum(exp, FOREVER)))
+
+    def _rows_of(self, bit: int, member: Member, batch: Batch) -> Array:
+        """The rows that satisfy its predicates. For some of the others these fail."""
+        bank, one = FilterBank(self._new_policy()), np.ones(1, np.uint64)
+        bank.add(0, member.filters[0])
+        with collecting() as failures:
+            rows = recipients_of(batch.exp, bank.blocks(batch, one), 1, ()).rows
         for failure in failures:
             if failure.bits is not None:
                 report(replace(failure, bits=np.where(failure.bits == 0, bit, failure.bits)))
-        starts = np.zeros(self.width + 1, np.int64)
-        starts[bit + 1 :] = alone.rows.size
-        return batch.sent_to(Recipients(alone.rows, starts, alone.exp))
+        return rows
 
     def _filtered(self, batch: Batch, mask: Array, *, numbered: bool = False) -> Batch:
         """Rows with the queries in ``mask`` whose predicates they satisfy, and with the numbers of
