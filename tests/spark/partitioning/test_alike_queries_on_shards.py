@@ -64,3 +64,8 @@ def play(seed: int, shards: int) -> set[str]:
 def test_queries_of_many_kinds_over_shards(seed: int, shards: int) -> None:
     for what in play(seed, shards):
         event(what)
+
+
+def test_the_answer_of_an_added_query_whose_groups_are_merged() -> None:
+    """It is in a table of its own, beside that of the flow in which the query runs."""
+    play(3_064_653, 2)
