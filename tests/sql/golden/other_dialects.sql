@@ -568,7 +568,7 @@ UnsupportedError: line 1, column 8: ^ is not supported: for some it is a power, 
 ----------
 SELECT lenght(symbol) FROM trades
 =>
-SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 297: length, len, element, left, char_length, array_length, right, least
+SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 340: length, len, bit_length, element, left, char_length, octet_length, array_length
   SELECT lenght(symbol) FROM trades
          ^
 ----------
@@ -850,9 +850,7 @@ SqlError: line 1, column 8: there is no function jsonb_array_elements: there are
 ----------
 SELECT hex(qty) FROM trades
 =>
-SqlError: line 1, column 8: there is no function hex: write a function of your own, CREATE FUNCTION ... LANGUAGE PYTHON
-  SELECT hex(qty) FROM trades
-         ^
+no error
 ----------
 SELECT AS_VALUE(symbol) FROM trades
 =>

@@ -90,9 +90,7 @@ SqlError: line 1, column 16: there is no function CURRENT_WATERMARK: Engine.stat
 ----------
 SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 3), 'yyyy') AS d FROM trades
 =>
-SqlError: line 1, column 20: there is no function TO_TIMESTAMP_LTZ: write timestamp_seconds(n), timestamp_millis(n) or timestamp_micros(n)
-  SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 3), 'yyyy') AS d FROM trades
-                     ^
+no error
 ----------
 SELECT symbol, UUID() AS u FROM trades
 =>
