@@ -88,9 +88,11 @@ SqlError: line 1, column 16: there is no function CURRENT_WATERMARK: Engine.stat
   SELECT symbol, CURRENT_WATERMARK(ts) AS w FROM trades
                  ^
 ----------
-SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 3), 'yyyy') AS d FROM trades
+SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 6), 'yyyy') AS d FROM trades
 =>
-no error
+SqlError: line 1, column 20: to_timestamp_ltz of a number takes 0 for seconds, 3 for milliseconds; timestamp_micros(n) is for microseconds
+  SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 6), 'yyyy') AS d FROM trades
+                     ^
 ----------
 SELECT symbol, UUID() AS u FROM trades
 =>

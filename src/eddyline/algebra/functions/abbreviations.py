@@ -138,5 +138,8 @@ def _to_timestamp_ltz(args: tuple[Expr, ...]) -> Expr | None:
         return resolve("to_timestamp", args)
     digits = args[1] if len(args) == 2 else literal(3, _INT)
     if len(args) > 2 or not isinstance(digits, Literal) or digits.value not in (0, 3):
-        raise SqlError("to_timestamp_ltz of a number takes 0 for seconds, 3 for milliseconds")
+        raise SqlError(
+            "to_timestamp_ltz of a number takes 0 for seconds, 3 for milliseconds; timestamp_micros(n)"
+            " is for microseconds"
+        )
     return resolve("timestamp_millis" if digits.value else "timestamp_seconds", args[:1])

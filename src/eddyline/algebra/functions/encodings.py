@@ -38,7 +38,7 @@ _hex_of_bytes: Final = _of_text_or_bytes("hex", _STRING)
 )
 def _hex(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) == 1 and kind(args[0].type) == "integer":
-        return Call(_STRING, "hex_of_integer", (cast(args[0], _BIGINT),))
+        return Call(_STRING, "hex", (cast(args[0], _BIGINT),))
     return _hex_of_bytes(args)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions import conversion
@@ -46,7 +47,7 @@ _LATIN: Final = pa.array([chr(i) for i in range(256)], pa.string())
 
 def _bytes_of(texts: pa.Array) -> tuple[_Bytes, _Places]:
     """The bytes of texts one behind the other, and the number of bytes of each; none of NULL."""
-    dense = texts.fill_null(b"" if pa.types.is_binary(texts.type) else "")
+    dense = texts.fill_null(b"" if pt.is_binary(texts.type) else "")
     _, offsets, data = dense.buffers()
     bounds = np.frombuffer(offsets, np.int32)[dense.offset : dense.offset + len(dense) + 1]
     none = np.empty(0, np.uint8)
@@ -93,6 +94,10 @@ def _make_digits(bits: int) -> Maker:
         return _made(_UPPER[digits[shown]], shown.sum(axis=1), numbers, pa.string())
 
     return always(kernel)
+
+
+def _make_hex(call: Call) -> Kernel:
+    return _make_digits(4)(call) if pt.is_integer(call.args[0].type) else _hex
 
 
 def _unhex(texts: pa.Array) -> pa.Array:
@@ -204,8 +209,7 @@ def _octet_length(texts: pa.Array) -> pa.Array:
 
 
 ENCODING_KERNELS: Final[dict[str, Maker]] = {
-    "hex": always(_hex),
-    "hex_of_integer": _make_digits(4),
+    "hex": _make_hex,
     "bin": _make_digits(1),
     "unhex": always(_unhex),
     "base64": always(_base64),
