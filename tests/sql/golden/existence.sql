@@ -194,3 +194,23 @@ SqlError: line 1, column 75: expected ), but the statement ends
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW]
                                                                             ^
 ----------
+SELECT symbol FROM trades [RANGE 1 MINUTE] WHERE (symbol, price) IN (SELECT symbol, bid FROM quotes [RANGE 1 MINUTE])
+=>
+no error
+----------
+SELECT symbol FROM trades [RANGE 1 MINUTE] WHERE ROW(symbol, price) NOT IN (SELECT symbol, bid FROM quotes [RANGE 1 MINUTE])
+=>
+no error
+----------
+SELECT symbol FROM trades [RANGE 1 MINUTE] WHERE (symbol, price) IN (SELECT symbol FROM quotes [RANGE 1 MINUTE])
+=>
+SqlError: line 1, column 70: IN takes a sub-query with 2 columns, this one has 1
+  SELECT symbol FROM trades [RANGE 1 MINUTE] WHERE (symbol, price) IN (SELECT symbol FROM quotes [RANGE 1 MINUTE])
+                                                                       ^
+----------
+SELECT symbol FROM trades [RANGE 1 MINUTE] WHERE (symbol, price) = ANY (SELECT symbol, bid FROM quotes [RANGE 1 MINUTE])
+=>
+UnsupportedError: line 1, column 51: a tuple is not supported: compare it with others by = or IN, also IN (SELECT ...)
+  SELECT symbol FROM trades [RANGE 1 MINUTE] WHERE (symbol, price) = ANY (SELECT symbol, bid FROM quotes [RANGE 1 MINUTE])
+                                                    ^
+----------

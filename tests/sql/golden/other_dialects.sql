@@ -738,7 +738,7 @@ SqlError: line 1, column 58: expected 2 values in parentheses
 ----------
 SELECT qty FROM trades WHERE (symbol, qty) < ('A', 1)
 =>
-UnsupportedError: line 1, column 31: a tuple is not supported: compare it with others by = or IN, with rows of a query by EXISTS
+UnsupportedError: line 1, column 31: a tuple is not supported: compare it with others by = or IN, also IN (SELECT ...)
   SELECT qty FROM trades WHERE (symbol, qty) < ('A', 1)
                                 ^
 ----------
@@ -866,7 +866,5 @@ SqlError: line 1, column 8: write one position or key in [...]; a map is map(key
 ----------
 SELECT qty FROM trades WHERE (symbol, qty) IN (SELECT symbol, size FROM quotes [NOW]) WINDOW 1 MINUTE
 =>
-UnsupportedError: line 1, column 31: a tuple is not supported: compare it with others by = or IN, with rows of a query by EXISTS
-  SELECT qty FROM trades WHERE (symbol, qty) IN (SELECT symbol, size FROM quotes [NOW]) WINDOW 1 MINUTE
-                                ^
+no error
 ----------

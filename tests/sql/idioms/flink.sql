@@ -90,7 +90,7 @@ SqlError: line 1, column 16: there is no function CURRENT_WATERMARK: Engine.stat
 ----------
 SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 6), 'yyyy') AS d FROM trades
 =>
-SqlError: line 1, column 20: to_timestamp_ltz of a number takes 0 for seconds, 3 for milliseconds; timestamp_micros(n) is for microseconds
+SqlError: line 1, column 20: to_timestamp_ltz of a number takes 0 for seconds, 3 for milliseconds; write timestamp_micros(n) for microseconds
   SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 6), 'yyyy') AS d FROM trades
                      ^
 ----------

@@ -139,7 +139,7 @@ def _to_timestamp_ltz(args: tuple[Expr, ...]) -> Expr | None:
     digits = args[1] if len(args) == 2 else literal(3, _INT)
     if len(args) > 2 or not isinstance(digits, Literal) or digits.value not in (0, 3):
         raise SqlError(
-            "to_timestamp_ltz of a number takes 0 for seconds, 3 for milliseconds; timestamp_micros(n)"
-            " is for microseconds"
+            "to_timestamp_ltz of a number takes 0 for seconds, 3 for milliseconds; write "
+            "timestamp_micros(n) for microseconds"
         )
     return resolve("timestamp_millis" if digits.value else "timestamp_seconds", args[:1])
