@@ -57,6 +57,22 @@ SAME = [
         "SELECT v, explode(split(s, ',')) AS part FROM a WHERE v > 1",
         "SELECT v, part FROM a LATERAL VIEW explode(split(s, ',')) t AS part WHERE v > 1",
     ),
+    ("SELECT * EXCEPT (s, ts) FROM a", "SELECT k, v FROM a"),
+    (f"SELECT a.* EXCLUDE (ts, s), x FROM {A}, {B}", f"SELECT a.k, a.v, x FROM {A}, {B}"),
+    ("SELECT * EXCEPT (ts) REPLACE (v + 1 AS v) FROM a", "SELECT k, v + 1 AS v, s FROM a"),
+    (
+        f"SELECT k + 1 AS l, SUM(v) + 1 AS t, s FROM {A} GROUP BY ALL",
+        f"SELECT k + 1 AS l, SUM(v) + 1 AS t, s FROM {A} GROUP BY k + 1, s",
+    ),
+    (f"SELECT SUM(v) AS t FROM {A} GROUP BY ALL", f"SELECT SUM(v) AS t FROM {A}"),
+    (
+        f"SELECT v FROM {A} WHERE k = ANY (SELECT k FROM {B})",
+        f"SELECT v FROM {A} WHERE k IN (SELECT k FROM {B})",
+    ),
+    (
+        f"SELECT v > 1 AND (k, v) <> ALL (SELECT k, x FROM {B}) AS t FROM {A}",
+        f"SELECT v > 1 AND (k, v) NOT IN (SELECT k, x FROM {B}) AS t FROM {A}",
+    ),
     ("SELECT v FROM a WHERE (k, v) = (1, 2)", "SELECT v FROM a WHERE k = 1 AND v = 2"),
     ("SELECT v FROM a WHERE (k, v) <> (1, 2)", "SELECT v FROM a WHERE NOT (k = 1 AND v = 2)"),
     (

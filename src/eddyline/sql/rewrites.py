@@ -28,10 +28,26 @@ def rewritten(select: exp.Select, source: SourceText) -> None:
         SqlError: a SEMI or ANTI JOIN has no ON, or several lists are exploded; with a position.
     """
     for node in own_nodes(select):
+        if isinstance(node, (exp.EQ, exp.NEQ)):
+            _of_rows(node)
         if isinstance(node, exp.EQ):
             _of_any(node)
     _without_half_joins(select, source)
     _without_exploding(select, source)
+
+
+def _of_rows(node: exp.EQ | exp.NEQ) -> None:
+    """``x = ANY (SELECT ...)`` as IN, ``x <> ALL (SELECT ...)`` as NOT IN."""
+    of = node.expression
+    if not isinstance(of, exp.Any if isinstance(node, exp.EQ) else exp.All):
+        return
+    query = of.this
+    if not isinstance(query, exp.Query):
+        return
+    query = query if isinstance(query, exp.Subquery) else exp.Subquery(this=query)
+    found: exp.Expr = exp.In(this=node.this, query=query)
+    found.meta.update(node.meta or of.meta)
+    node.replace(found if isinstance(node, exp.EQ) else exp.Not(this=found))
 
 
 def _of_any(node: exp.EQ) -> None:

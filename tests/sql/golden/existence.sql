@@ -44,9 +44,7 @@ no error
 ----------
 SELECT t.price FROM trades [NOW] t WHERE price = ANY (SELECT bid FROM quotes [NOW])
 =>
-UnsupportedError: line 1, column 55: ANY is not supported: use IN or EXISTS
-  SELECT t.price FROM trades [NOW] t WHERE price = ANY (SELECT bid FROM quotes [NOW])
-                                                        ^
+no error
 ----------
 SELECT t.price FROM trades [NOW] t WHERE price > ALL (SELECT bid FROM quotes [NOW])
 =>
@@ -210,7 +208,5 @@ SqlError: line 1, column 70: IN takes a sub-query with 2 columns, this one has 1
 ----------
 SELECT symbol FROM trades [RANGE 1 MINUTE] WHERE (symbol, price) = ANY (SELECT symbol, bid FROM quotes [RANGE 1 MINUTE])
 =>
-UnsupportedError: line 1, column 51: a tuple is not supported: compare it with others by = or IN, also IN (SELECT ...)
-  SELECT symbol FROM trades [RANGE 1 MINUTE] WHERE (symbol, price) = ANY (SELECT symbol, bid FROM quotes [RANGE 1 MINUTE])
-                                                    ^
+no error
 ----------

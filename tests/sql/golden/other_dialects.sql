@@ -166,7 +166,7 @@ SqlError: line 1, column 28: LIMIT needs ORDER BY: which rows are the first ones
 ----------
 SELECT TOP 10 * FROM trades
 =>
-UnsupportedError: line 1, column 8: TOP is not supported: the answer of a standing query is a bag of rows: sort and limit it when you read it
+UnsupportedError: line 1, column 8: TOP is not supported: write ORDER BY x DESC LIMIT 5 at the end
   SELECT TOP 10 * FROM trades
          ^
 ----------
@@ -296,9 +296,9 @@ UnsupportedError: line 1, column 37: TABLESAMPLE is not supported here: ON OVERL
 ----------
 SELECT qty FROM trades WHERE qty = ANY (SELECT qty FROM orders)
 =>
-UnsupportedError: line 1, column 41: ANY is not supported: use IN or EXISTS
+SqlError: line 1, column 17: IN needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT qty FROM trades WHERE qty = ANY (SELECT qty FROM orders)
-                                          ^
+                  ^
 ----------
 SELECT qty FROM trades WHERE qty > (SELECT avg(qty) FROM orders)
 =>
@@ -334,15 +334,11 @@ no error
 ----------
 SELECT * EXCEPT (qty) FROM trades
 =>
-UnsupportedError: line 1, column 8: * EXCEPT is not supported here: name the columns
-  SELECT * EXCEPT (qty) FROM trades
-         ^
+no error
 ----------
 SELECT * REPLACE (qty + 1 AS qty) FROM trades
 =>
-UnsupportedError: line 1, column 8: * REPLACE is not supported here: name the columns
-  SELECT * REPLACE (qty + 1 AS qty) FROM trades
-         ^
+no error
 ----------
 SELECT count(*) FROM trades [NOW] GROUP BY ROLLUP (symbol)
 =>
@@ -358,9 +354,7 @@ no error
 ----------
 SELECT count(*) FROM trades [NOW] GROUP BY ALL
 =>
-UnsupportedError: line 1, column 1: GROUP BY ALL is not supported: list the keys
-  SELECT count(*) FROM trades [NOW] GROUP BY ALL
-  ^
+no error
 ----------
 SELECT DISTINCT ON (symbol) * FROM trades [NOW]
 =>
@@ -867,4 +861,34 @@ SqlError: line 1, column 8: write one position or key in [...]; a map is map(key
 SELECT qty FROM trades WHERE (symbol, qty) IN (SELECT symbol, size FROM quotes [NOW]) WINDOW 1 MINUTE
 =>
 no error
+----------
+SELECT * EXCEPT (quantity) FROM trades
+=>
+SqlError: line 1, column 18: there is no column 'quantity' in *; valid: price, qty, symbol, ts
+  SELECT * EXCEPT (quantity) FROM trades
+                   ^
+----------
+SELECT t.* REPLACE (qty + 1 AS quantity) FROM trades AS t
+=>
+SqlError: line 1, column 21: there is no column 'quantity' in *; valid: price, qty, symbol, ts
+  SELECT t.* REPLACE (qty + 1 AS quantity) FROM trades AS t
+                      ^
+----------
+SELECT *, COUNT(*) FROM trades [NOW] GROUP BY ALL
+=>
+UnsupportedError: line 1, column 8: * inside an expression is not supported: name the columns
+  SELECT *, COUNT(*) FROM trades [NOW] GROUP BY ALL
+         ^
+----------
+SELECT CAST(ts AS TIME) AS t FROM trades
+=>
+SqlError: line 1, column 13: unknown type TIME; did you mean 'TIMESTAMP'? valid: ARRAY, BIGINT, BINARY, BOOLEAN, CHAR, DATE, DECIMAL, DOUBLE, FLOAT, INT, INTEGER, LONG, MAP, REAL, SMALLINT, STRING, STRUCT, TIMESTAMP, TINYINT, VARCHAR
+  SELECT CAST(ts AS TIME) AS t FROM trades
+              ^
+----------
+SELECT symbol FROM trades [NOW] WHERE price > ANY (SELECT bid FROM quotes [NOW])
+=>
+UnsupportedError: line 1, column 52: ANY is not supported: use IN or EXISTS
+  SELECT symbol FROM trades [NOW] WHERE price > ANY (SELECT bid FROM quotes [NOW])
+                                                     ^
 ----------

@@ -118,9 +118,9 @@ UnsupportedError: line 1, column 33: ^ is not supported: for some it is a power,
   SELECT symbol FROM trades WHERE qty ^ 2 > 9
                                   ^
 ----------
-SELECT qty FROM trades WHERE (symbol, qty) = ANY (SELECT symbol, size FROM quotes [NOW]) WINDOW 1 MINUTE
+SELECT qty FROM trades WHERE (symbol, qty) > ('AAPL', 3)
 =>
 UnsupportedError: line 1, column 31: a tuple is not supported: compare it with others by = or IN, also IN (SELECT ...)
-  SELECT qty FROM trades WHERE (symbol, qty) = ANY (SELECT symbol, size FROM quotes [NOW]) WINDOW 1 MINUTE
+  SELECT qty FROM trades WHERE (symbol, qty) > ('AAPL', 3)
                                 ^
 ----------

@@ -88,11 +88,12 @@ _ADVICE: Final[dict[str, str]] = {
     "jsonb_array_elements json_array_elements jsonb_array_elements_text": (
         "there are no lists of values in JSON texts: declare the column as ARRAY, or write x -> 0"
     ),
+    "sha224 sha256 sha384 sha512": "write sha2(text, 256)",
     "to_hex": "write hex(x)",
     "from_hex": "write unhex(text)",
     "to_base64": "write base64(x)",
     "from_base64": "write CAST(unbase64(text) AS STRING)",
-    "format_string printf": "write concat(a, b, ...), or a || b",
+    "format format_string printf": "write concat(a, b, ...), or a || b",
     "format_number": "write CAST(round(x, 2) AS STRING)",
     "to_number try_to_number": "write CAST(text AS DECIMAL(10, 2)), or try_cast",
     "json_array_length json_object_keys": (

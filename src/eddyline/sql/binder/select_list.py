@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from eddyline.algebra.expressions import Expr, columns_of
+from eddyline.errors import did_you_mean
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.parameters import names_row, parameters
 from eddyline.sql.binder.scalars import Scalars
@@ -60,7 +61,8 @@ def _items(
 
 
 def _star(node: exp.Expr, scope: Scope, context: Context) -> list[SelectItem]:
-    context.require_only(node.this if isinstance(node, exp.Column) else node)
+    star = node.this if isinstance(node, exp.Column) else node
+    context.require_only(star, "except_", "replace")
     columns = scope.star()
     if isinstance(node, exp.Column) and names_row(node, context):
         columns = list(parameters(context))
@@ -68,7 +70,31 @@ def _star(node: exp.Expr, scope: Scope, context: Context) -> list[SelectItem]:
         relation = scope.relation(node, context)
         names = (f.name for f in relation.fields)
         columns = list(zip(names, scope.columns_of(relation), strict=True))
-    return [SelectItem(n, c, _origin(c, node, scope, context)) for n, c in columns]
+    left_out = _positions(star, "except_", columns, context)
+    replaced = _positions(star, "replace", columns, context)
+    scalars = Scalars(scope, context)
+    return [
+        SelectItem(n, scalars.bind(replaced[i].this), scalars)
+        if i in replaced
+        else SelectItem(n, c, _origin(c, node, scope, context))
+        for i, (n, c) in enumerate(columns)
+        if i not in left_out
+    ]
+
+
+def _positions(
+    star: exp.Expr, clause: str, columns: Sequence[tuple[str, Expr]], context: Context
+) -> dict[int, exp.Expr]:
+    """The entries of EXCEPT or REPLACE behind ``*``, by the place of their column."""
+    found: dict[int, exp.Expr] = {}
+    for node in star.args.get(clause) or ():
+        name = node.alias_or_name
+        places = [i for i, (n, _) in enumerate(columns) if n.lower() == name.lower()]
+        if not places:
+            choices = did_you_mean(name, [n for n, _ in columns])
+            raise context.error(node, f"there is no column '{name}' in *; {choices}")
+        found |= dict.fromkeys(places, node)
+    return found
 
 
 def _origin(expr: Expr, node: exp.Expr, scope: Scope, context: Context) -> Scalars:
