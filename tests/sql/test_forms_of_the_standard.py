@@ -73,6 +73,10 @@ SAME = [
         f"SELECT v > 1 AND (k, v) <> ALL (SELECT k, x FROM {B}) AS t FROM {A}",
         f"SELECT v > 1 AND (k, v) NOT IN (SELECT k, x FROM {B}) AS t FROM {A}",
     ),
+    (
+        "SELECT t.* FROM (SELECT named_struct('p', k, 'q', v) AS t FROM a)",
+        "SELECT t.p, t.q FROM (SELECT named_struct('p', k, 'q', v) AS t FROM a)",
+    ),
     ("SELECT v FROM a WHERE (k, v) = (1, 2)", "SELECT v FROM a WHERE k = 1 AND v = 2"),
     ("SELECT v FROM a WHERE (k, v) <> (1, 2)", "SELECT v FROM a WHERE NOT (k = 1 AND v = 2)"),
     (

@@ -118,3 +118,9 @@ SqlError: line 1, column 36: there is no function HOP_PROCTIME: write FROM s [HO
   SELECT symbol FROM trades GROUP BY HOP_PROCTIME(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE), symbol
                                      ^
 ----------
+SELECT JSON_VALUE(symbol, '$.a' RETURNING INTEGER) AS a FROM trades
+=>
+UnsupportedError: line 1, column 43: RETURNING of json_value is not supported: write CAST(json_value(text, '$.field') AS INT)
+  SELECT JSON_VALUE(symbol, '$.a' RETURNING INTEGER) AS a FROM trades
+                                            ^
+----------

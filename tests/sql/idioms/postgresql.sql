@@ -124,3 +124,15 @@ UnsupportedError: line 1, column 31: a tuple is not supported: compare it with o
   SELECT qty FROM trades WHERE (symbol, qty) > ('AAPL', 3)
                                 ^
 ----------
+SELECT qty // 2 AS half FROM trades
+=>
+UnsupportedError: line 1, column 12: // is not supported: write a DIV b for the whole part of a quotient
+  SELECT qty // 2 AS half FROM trades
+             ^
+----------
+SELECT symbol, AVG(price) AS p FROM trades SAMPLE BY 1m
+=>
+UnsupportedError: line 1, column 44: SAMPLE BY is not supported: write FROM s [TUMBLE 10 SECONDS], with GROUP BY window_start, window_end
+  SELECT symbol, AVG(price) AS p FROM trades SAMPLE BY 1m
+                                             ^
+----------

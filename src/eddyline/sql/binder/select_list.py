@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import pyarrow.types as pt
 from sqlglot import exp
 
+from eddyline.algebra import functions
 from eddyline.algebra.expressions import Expr, columns_of
 from eddyline.errors import did_you_mean
 from eddyline.sql.binder.context import Context
@@ -66,6 +68,8 @@ def _star(node: exp.Expr, scope: Scope, context: Context) -> list[SelectItem]:
     columns = scope.star()
     if isinstance(node, exp.Column) and names_row(node, context):
         columns = list(parameters(context))
+    elif isinstance(node, exp.Column) and (fields := _fields(node, scope, context)):
+        columns = fields
     elif isinstance(node, exp.Column):
         relation = scope.relation(node, context)
         names = (f.name for f in relation.fields)
@@ -80,6 +84,17 @@ def _star(node: exp.Expr, scope: Scope, context: Context) -> list[SelectItem]:
         for i, (n, c) in enumerate(columns)
         if i not in left_out
     ]
+
+
+def _fields(node: exp.Column, scope: Scope, context: Context) -> list[tuple[str, Expr]]:
+    """The fields of the structure in front of ``.*``; none if it is no column."""
+    if any(r.name.lower() == node.table.lower() for r in scope.relations):
+        return []
+    column = exp.Column(this=node.args["table"].copy(), table=node.args.get("db"))
+    value = scope.resolve(column, context)
+    if value is None or not pt.is_struct(value.type):
+        return []
+    return [(f.name, functions.nested.field(value, f.name)) for f in value.type]
 
 
 def _positions(
