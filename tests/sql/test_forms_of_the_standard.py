@@ -57,6 +57,10 @@ SAME = [
         "SELECT v, explode(split(s, ',')) AS part FROM a WHERE v > 1",
         "SELECT v, part FROM a LATERAL VIEW explode(split(s, ',')) t AS part WHERE v > 1",
     ),
+    (
+        "SELECT regexp_replace(s, '[0-9]', '#', 'g') AS p FROM a",
+        "SELECT regexp_replace(s, '[0-9]', '#') AS p FROM a",
+    ),
     ("SELECT * EXCEPT (s, ts) FROM a", "SELECT k, v FROM a"),
     (f"SELECT a.* EXCLUDE (ts, s), x FROM {A}, {B}", f"SELECT a.k, a.v, x FROM {A}, {B}"),
     ("SELECT * EXCEPT (ts) REPLACE (v + 1 AS v) FROM a", "SELECT k, v + 1 AS v, s FROM a"),

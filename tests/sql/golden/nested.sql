@@ -172,7 +172,7 @@ SqlError: line 1, column 8: there is no function posexplode: write FROM s, UNNES
 ----------
 SELECT x FROM trades, LATERAL (SELECT 1) AS t (x)
 =>
-UnsupportedError: line 1, column 31: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others
+UnsupportedError: line 1, column 31: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others, ASOF JOIN for the latest row
   SELECT x FROM trades, LATERAL (SELECT 1) AS t (x)
                                 ^
 ----------
