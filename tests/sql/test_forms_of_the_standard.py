@@ -81,6 +81,11 @@ SAME = [
         "SELECT t.* FROM (SELECT named_struct('p', k, 'q', v) AS t FROM a)",
         "SELECT t.p, t.q FROM (SELECT named_struct('p', k, 'q', v) AS t FROM a)",
     ),
+    (
+        "SELECT v, posexplode(split(s, ',')) FROM a",
+        "SELECT v, CAST(pos - 1 AS INT) AS pos, col AS col FROM a, "
+        "UNNEST(split(s, ',')) WITH ORDINALITY AS __elements (col, pos)",
+    ),
     ("SELECT v FROM a WHERE (k, v) = (1, 2)", "SELECT v FROM a WHERE k = 1 AND v = 2"),
     ("SELECT v FROM a WHERE (k, v) <> (1, 2)", "SELECT v FROM a WHERE NOT (k = 1 AND v = 2)"),
     (
