@@ -49,7 +49,7 @@ from eddyline.algebra.nodes.rows import (
 )
 from eddyline.algebra.nodes.running_over import RunningOver
 from eddyline.algebra.nodes.scans import OWN_ROW, SharedRows, StreamScan, TableScan, Updates
-from eddyline.algebra.nodes.sessions import SessionGroups, Sessions
+from eddyline.algebra.nodes.sessions import SessionGroups, SessionRows, Sessions
 from eddyline.algebra.nodes.windowed import FinalRows, Windowed
 
 #: Every kind of node.
@@ -72,6 +72,7 @@ AnyPlan: TypeAlias = (
     | Union
     | GroupBy
     | SessionGroups
+    | SessionRows
     | MatchRecognize
     | Over
     | RunningOver
@@ -110,6 +111,7 @@ __all__ = [
     "RunningOver",
     "SemiJoin",
     "SessionGroups",
+    "SessionRows",
     "Sessions",
     "SharedRows",
     "StreamScan",

@@ -30,6 +30,7 @@ from eddyline.algebra.plan import (
     RunningOver,
     SemiJoin,
     SessionGroups,
+    SessionRows,
     SharedRows,
     StreamScan,
     TableScan,
@@ -56,7 +57,7 @@ from eddyline.physical.match_recognize import matching as compiled_matching
 from eddyline.physical.over import partitions_of
 from eddyline.physical.patterns import base_scan, is_endless, passes_rows, row_ids_of
 from eddyline.physical.running_over import running_form
-from eddyline.physical.session_groups import session_grouping
+from eddyline.physical.session_groups import session_form, session_grouping
 from eddyline.physical.strategy import JoinTreeBuilder, Strategy
 from eddyline.physical.window_groups import window_groups
 from eddyline.runtime.batch import Evaluator
@@ -79,6 +80,7 @@ from eddyline.runtime.operators.running_over import RunningOver as RunningOperat
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.operators.scan import TableScan as TableScanOperator
 from eddyline.runtime.operators.session_group import SessionGroup
+from eddyline.runtime.operators.session_rows import SessionRows as SessionRowsOperator
 from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.supplied_input import SuppliedInput
 from eddyline.runtime.operators.union import Union as UnionOperator
@@ -166,6 +168,8 @@ class NodePlanner(GroupPlanner):
                 return self._group(node, retract=True)
             case SessionGroups():
                 return SessionGroup(self._rows_of_windows(node.input), session_grouping(node))
+            case SessionRows():
+                return SessionRowsOperator(self._rows_of_windows(node.input), session_form(node))
             case Over():
                 return self._over(node)
             case RunningOver():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from eddyline.testing.reading import read_query
+from eddyline.testing.reading import read_query, session_gaps
 
 
 def group_key(sql: str, views: Mapping[str, str] | None = None) -> tuple[int, ...] | None:
@@ -15,11 +15,18 @@ def group_key(sql: str, views: Mapping[str, str] | None = None) -> tuple[int, ..
     A query replaces rows if it is a GROUP BY, or a projection or filter (without EXISTS and IN) of
     one in a sub-query or view, with the group's columns, and has no sub-queries above groups.
     ``()``: the one group of an aggregate without GROUP BY; None: the query does not replace rows.
+    The end of a session is no such column: it changes as the session grows.
 
     >>> group_key("SELECT SUM(x), k FROM a [RANGE 1 SECOND] GROUP BY k")
     (1,)
     """
-    return _key(read_query(sql).select, views or {})
+    select, views = read_query(sql).select, views or {}
+    found = _key(select, views)
+    if found and session_gaps(sql, views):
+        assert isinstance(select, exp.Query), "it has groups"
+        names = [e.alias_or_name for e in select.selects]
+        return tuple(i for i in found if names[i] != "window_end")
+    return found
 
 
 def _key(query: exp.Expr, views: Mapping[str, str]) -> tuple[int, ...] | None:

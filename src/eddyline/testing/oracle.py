@@ -159,7 +159,10 @@ class Oracle:
         starts = {t for name in self.streams for t in self._time_us(name).to_pylist()}
         lengths = range_windows(sql, self.views)
         changed = {t for table in self.live.values() for t in table.times_us()}
-        changed |= self._window_ends(sql)
+        ends = self._window_ends(sql)
+        changed |= ends
+        if session_gaps(sql, self.views):  # a row at the end of a session extends it
+            changed |= {t + 1 for t in ends}
         events = sorted(starts | changed | {t + length for t in starts for length in lengths})
         events = [t for t in events if t <= until_us]
         between = [(a + b) // 2 for a, b in zip(events, [*events[1:], until_us], strict=False)]
