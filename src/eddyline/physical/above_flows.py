@@ -49,11 +49,13 @@ class SharedSource:
     Attributes:
         outputs: the columns of SharedRows behind the number of the query.
         constants: the values of Parameters, by that number.
+        replaces: whether a new row of a group replaces its previous one, which is not taken back.
     """
 
     flow: Flow
     outputs: Sequence[int | Evaluator]
     constants: Constants
+    replaces: bool
 
 
 def operators_above(
@@ -100,6 +102,9 @@ class _Planner(Planner):
             if any(isinstance(o, SharedSnapshots) for o in in_order([top])):
                 return top
         return super().query(plan, emit)
+
+    def _replacing(self, plan: Plan) -> Operator:
+        return super()._replacing(plan) if self._source.replaces else self.build(plan)
 
     def _make(self, plan: Plan, probed: bool) -> Operator:
         if isinstance(plan, Filter) and type(plan.input) is GroupBy:

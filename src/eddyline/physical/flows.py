@@ -13,6 +13,7 @@ from eddyline.physical.above_flows import SharedSource, operators_above
 from eddyline.physical.clauses import clauses
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.node_planner import StemOf
+from eddyline.physical.patterns import replaced_by
 from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.batch import Evaluator, Predicate
@@ -109,19 +110,25 @@ class FlowPlanner:
         assert isinstance(flow, Flow), "the key of a flow"
         return flow
 
-    def per_query(self, flow: Flow, part: Part) -> PerQuery:
-        """The operators above a flow that serve all its queries with this plan and EMIT there."""
+    def per_query(self, flow: Flow, part: Part, *, replaces: bool = True) -> PerQuery:
+        """The operators above a flow that serve all its queries with this plan and EMIT there.
+
+        Args:
+            replaces: new rows of groups may replace older ones.
+        """
         above, emit = part.above, part.emit
         assert above is not None, "else results come from the flow"
+        replaces = replaces or replaced_by(above) is None
 
         def make() -> PerQuery:
             columns = [output_of(e) for e in part.outputs]
             constants = Constants([c.type for c in part.constants])
-            source = SharedSource(flow, columns, constants)
+            source = SharedSource(flow, columns, constants, replaces)
             made = partial(operators_above, above, emit, self._stem_of, self._strategy, source)
             return PerQuery(flow, columns, made, constants)
 
-        operator = self._graph.obtain(("per query", flow, part.outputs, above, emit), make)
+        key = ("per query", flow, part.outputs, above, emit, replaces)
+        operator = self._graph.obtain(key, make)
         assert isinstance(operator, PerQuery), "the key of such operators"
         return operator
 

@@ -39,6 +39,7 @@ from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import Distinct, Filter, GroupBy, Plan, Project, SharedRows
+from eddyline.algebra.windows import Range
 from eddyline.sharing.flat import Flat, flatten
 from eddyline.sharing.signature import Part, Signature, decompose, decompose_flat
 from eddyline.types import Field
@@ -239,6 +240,8 @@ def _reads_row(node: Any) -> bool:
         return not node.name.startswith(_CONSTANT)
     if isinstance(node, tuple):
         return any(map(_reads_row, node))
+    if isinstance(node, Range):
+        return has_parameters(node)
     if not isinstance(node, (Plan, Expr, Aggregate)):
         return False
     return any(_reads_row(getattr(node, f.name)) for f in fields(node))

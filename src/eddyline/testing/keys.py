@@ -19,7 +19,10 @@ def group_key(sql: str, views: Mapping[str, str] | None = None) -> tuple[int, ..
     >>> group_key("SELECT SUM(x), k FROM a [RANGE 1 SECOND] GROUP BY k")
     (1,)
     """
-    return _key(read_query(sql).select, views or {})
+    reading = read_query(sql)
+    if reading.for_each is not None:  # rows of one rule do not replace those of another
+        return None
+    return _key(reading.select, views or {})
 
 
 def _key(query: exp.Expr, views: Mapping[str, str]) -> tuple[int, ...] | None:

@@ -130,7 +130,8 @@ class Execution:
                 query.name, shared, part, schema, rows, updates
             )
         else:
-            operator = self._flow_planner.per_query(shared.flow, placement.part)
+            part = placement.part  # rows of one instance do not replace those of another
+            operator = self._flow_planner.per_query(shared.flow, part, replaces=False)
             subscription = ParameterizedGroups(
                 *(query.name, shared, instances, operator, schema, rows, updates),
                 lambda: group.began is not None,
