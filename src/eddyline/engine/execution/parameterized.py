@@ -34,7 +34,7 @@ from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem
 from eddyline.runtime.stores.table import DEATH, TableStem
 from eddyline.sharing.flow_work import alike
-from eddyline.sharing.grouping import Instances
+from eddyline.sharing.instances import Instances
 from eddyline.sharing.signature import Part
 from eddyline.types import FOREVER, Schema
 
