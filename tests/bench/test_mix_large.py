@@ -39,14 +39,15 @@ def test_many_of_a_class(kind: str) -> None:
     assert (figure.name, figure.note, len(figure.seconds)) == (f"{kind}, 1", "1 queries", 1)
 
 
-def test_rules_of_a_table() -> None:
-    figure = large.for_each(only_one=True, quick=True, calls=1)
-    assert (figure.name, figure.rows) == (f"{large.FOR_EACH}, 1", 6_000)
+@pytest.mark.parametrize("kind", large.RULES)
+def test_rules_of_a_table(kind: str) -> None:
+    figure = large.for_each(kind, only_one=True, quick=True, calls=1)
+    assert (figure.name, figure.rows) == (f"{kind}, 1", 6_000)
 
 
 def test_all_classes_have_cases() -> None:
     cases = large.cases(quick=True, calls=1)
-    assert cases.keys() >= {*large.LARGE, large.FOR_EACH, *large.LIMITS_S}
+    assert cases.keys() >= {*large.LARGE, *large.RULES, *large.LIMITS_S}
 
 
 def test_the_report_of_limits() -> None:

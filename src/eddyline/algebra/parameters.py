@@ -10,14 +10,17 @@ from eddyline.algebra import functions
 from eddyline.algebra.expressions import Aggregate, Call, Expr, Literal, Parameter
 from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import Plan
+from eddyline.algebra.windows import Range
 
 
 def has_parameters(node: Any) -> bool:
-    """Whether a plan, an expression, or a tuple of them contains a parameter."""
+    """Whether a plan, an expression, a window, or a tuple of them contains a parameter."""
     if isinstance(node, Parameter):
         return True
     if isinstance(node, Literal):
         return False
+    if isinstance(node, Range):
+        return node.row_length is not None
     if isinstance(node, Plan):
         return _plan_has(node)
     if isinstance(node, (Expr, Aggregate)):

@@ -36,7 +36,7 @@ from eddyline.runtime.graph import Ran, in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.stem import Stem
-from eddyline.sharing.grouping import Instances, decompose_instances
+from eddyline.sharing.instances import Instances, decompose_instances
 from eddyline.sharing.signature import Part, Signature, decompose
 from eddyline.sql.catalog import Names
 
@@ -169,8 +169,8 @@ class QuerySet:
             raise UnsupportedError(
                 "FOR EACH ROW OF runs queries that filter, join (on keys, or two streams on any "
                 "condition), group and project, with EMIT INSERTS, CHANGES or SNAPSHOT; let "
-                "parameters stand in WHERE, in the select list, in HAVING compared with an "
-                "aggregate, or in predicates above other operators: "
+                "parameters stand in WHERE, in the select list, in the groups of a SELECT over "
+                "streams, in their windows, or in predicates above other operators: "
                 "SELECT ... FROM (SELECT ... GROUP BY ...) WHERE n > rules.n"
             )
         if isinstance(found, Instances) and updates == "non-retroactive":

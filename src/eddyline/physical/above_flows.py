@@ -49,11 +49,15 @@ class SharedSource:
     Attributes:
         outputs: the columns of SharedRows behind the number of the query.
         constants: the values of Parameters, by that number.
+        replaces: whether a new row of a group replaces its previous one, which is not taken back.
+        is_late: whether there are other columns, that are computed for each query.
     """
 
     flow: Flow
     outputs: Sequence[int | Evaluator]
     constants: Constants
+    replaces: bool
+    is_late: bool = False
 
 
 def operators_above(
@@ -101,6 +105,9 @@ class _Planner(Planner):
                 return top
         return super().query(plan, emit)
 
+    def _replacing(self, plan: Plan) -> Operator:
+        return super()._replacing(plan) if self._source.replaces else self.build(plan)
+
     def _make(self, plan: Plan, probed: bool) -> Operator:
         if isinstance(plan, Filter) and type(plan.input) is GroupBy:
             return self._filtered_groups(plan, plan.input)
@@ -136,6 +143,7 @@ class _Planner(Planner):
             isinstance(plan.input, SharedRows)
             and isinstance(flow, FilterFlow)
             and flow.has_windows
+            and not self._source.is_late
             and all(isinstance(c.aggregate, ByRow) for c in columns)
         ):
             return super()._group(plan, retract=retract, shown=shown)

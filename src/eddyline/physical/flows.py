@@ -8,11 +8,14 @@ from functools import partial
 from typing import Literal
 
 from eddyline.algebra.expressions import ColumnRef, Expr, conjunction
+from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.physical.above_flows import SharedSource, operators_above
 from eddyline.physical.clauses import clauses
+from eddyline.physical.compiled import with_row
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.node_planner import StemOf
+from eddyline.physical.patterns import replaced_by
 from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.batch import Evaluator, Predicate
@@ -109,19 +112,31 @@ class FlowPlanner:
         assert isinstance(flow, Flow), "the key of a flow"
         return flow
 
-    def per_query(self, flow: Flow, part: Part) -> PerQuery:
-        """The operators above a flow that serve all its queries with this plan and EMIT there."""
+    def per_query(self, flow: Flow, part: Part, width: int, *, replaces: bool = True) -> PerQuery:
+        """The operators above a flow that serve all its queries with this plan and EMIT there.
+
+        Args:
+            width: number of columns of the flow.
+            replaces: new rows of groups may replace older ones.
+        """
         above, emit = part.above, part.emit
         assert above is not None, "else results come from the flow"
+        replaces = replaces or replaced_by(above) is None
 
         def make() -> PerQuery:
-            columns = [output_of(e) for e in part.outputs]
             constants = Constants([c.type for c in part.constants])
-            source = SharedSource(flow, columns, constants)
+            own = {i for i, e in enumerate(part.outputs) if has_parameters(e)}
+            columns = [output_of(e) for i, e in enumerate(part.outputs) if i not in own]
+            late = [part.outputs[i] for i in sorted(own)]
+            computed = map(compile_expr, with_row(late, width))
+            source = SharedSource(flow, columns, constants, replaces, is_late=bool(own))
             made = partial(operators_above, above, emit, self._stem_of, self._strategy, source)
-            return PerQuery(flow, columns, made, constants)
+            return PerQuery(
+                flow, columns, made, constants, dict(zip(sorted(own), computed, strict=True))
+            )
 
-        operator = self._graph.obtain(("per query", flow, part.outputs, above, emit), make)
+        key = ("per query", flow, part.outputs, above, emit, replaces)
+        operator = self._graph.obtain(key, make)
         assert isinstance(operator, PerQuery), "the key of such operators"
         return operator
 

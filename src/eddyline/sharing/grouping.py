@@ -14,9 +14,9 @@ Parameters there, with values by query.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence, Sized
-from dataclasses import fields, replace
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Sequence, Sized
+from dataclasses import replace
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -44,7 +44,7 @@ from eddyline.sharing.signature import Part, Signature, decompose, decompose_fla
 from eddyline.types import Field
 
 #: How Parameters of constants are called.
-_CONSTANT: Final = "constant "
+CONSTANT: Final = "constant "
 #: Aggregates whose value of no rows is NULL, and comparisons, which are not true of NULL.
 _NULL_OF_NO_ROWS: Final = frozenset(("sum", "avg", "min", "max"))
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
@@ -72,7 +72,7 @@ def decompose_grouped(plan: Plan, emit: Emit = INSERTS) -> tuple[Signature, Part
         if len(flat.leaves) == 1 and flat.leaves[0].pattern == Pattern.MONOTONIC:
             return None
         flat, grouped = _with_outputs(flat, grouping)
-        found = decompose_flat(flat, _numbered(flat.outputs))
+        found = decompose_flat(flat, numbered(flat.outputs))
         if found is not None:
             signature, part = found
             shared = _shared_rows(signature, part, below.lifespan_us)
@@ -95,56 +95,6 @@ def decompose_emitted(plan: Plan, emit: Emit) -> tuple[Signature, Part] | None:
     signature, part = found
     shared = _shared_rows(signature, part, plan.lifespan_us)
     return signature, replace(part, above=shared, emit=emit)
-
-
-class Instances(NamedTuple):
-    """How the instances of a parameterized query run above a flow.
-
-    Attributes:
-        part: with Parameters of the row in filters and constants only.
-        outputs: the select list, over the number of the query, the columns above the flow, and
-            Parameters.
-    """
-
-    signature: Signature
-    part: Part
-    outputs: tuple[Expr, ...]
-
-
-def decompose_instances(plan: Plan, emit: Emit) -> Instances | None:
-    """The flow of a parameterized query with groupings, or with EMIT other than INSERTS; None if
-    its instances cannot share one.
-    """
-    outputs: tuple[Expr, ...] | None = None
-    below = plan
-    if isinstance(plan, Project):
-        below, outputs = plan.input, plan.exprs
-    if lowest_grouping(below) is None:
-        used = sorted({i for e in outputs or () for i in columns_of(e)})
-        if outputs is not None:  # of the columns below, those that are read
-            fields_ = below.schema
-            kept = tuple(ColumnRef(fields_[i].type, i, fields_[i].name) for i in used)
-            below = Project(below, kept, tuple(f"c{i}" for i in range(len(kept))))
-            outputs = tuple(_renumbered(e, {n: i for i, n in enumerate(used)}) for e in outputs)
-        found = decompose_emitted(below, emit)
-    else:
-        found = decompose_grouped(below, emit)
-    if found is None:
-        return None
-    signature, part = found
-    if part.above is None or _reads_row((*signature.sources, part.outputs, part.above)):
-        return None
-    if outputs is None:
-        columns = enumerate(below.schema)
-        outputs = tuple(ColumnRef(f.type, i, f.name) for i, f in columns)
-    return Instances(signature, part, tuple(shift_columns(e, 1) for e in outputs))
-
-
-def _renumbered(expr: Expr, numbers: Mapping[int, int]) -> Expr:
-    def change(e: Expr) -> Expr | None:
-        return replace(e, index=numbers[e.index]) if isinstance(e, ColumnRef) else None
-
-    return rewrite(expr, change)
 
 
 def _only_comes(plan: Plan) -> bool:
@@ -180,6 +130,8 @@ def _rejects_no_rows(term: Expr, aggregates: Sequence[Aggregate]) -> bool:
     left, right = term.arguments
     swapped = not columns_of(left)
     value, bound = (right, left) if swapped else (left, right)
+    if isinstance(value, Call) and value.function == "cast" and not can_fail(value):
+        (value,) = value.arguments  # of NULL, then, is NULL, and of 0 is 0
     if not isinstance(value, ColumnRef) or columns_of(bound):
         return False
     function = aggregates[value.index].function
@@ -218,7 +170,7 @@ def _open(term: Expr, keys: int, constants: list[Expr]) -> Expr:
     for i, other in ((1, sides[0]), (0, sides[1])):
         value = sides[i]
         if min(columns_of(other), default=-1) >= keys and _is_open(value):
-            sides[i] = Parameter(value.type, len(constants), f"{_CONSTANT}{len(constants)}")
+            sides[i] = Parameter(value.type, len(constants), f"{CONSTANT}{len(constants)}")
             constants.append(value)
     return replace(term, arguments=tuple(sides))
 
@@ -231,17 +183,6 @@ def _is_open(value: Expr) -> bool:
     if isinstance(value, Literal):
         return not value.is_null
     return not columns_of(value) and has_parameters(value) and not can_fail(value)
-
-
-def _reads_row(node: Any) -> bool:
-    """Whether something in the plan above a flow reads the row of a parameterized query."""
-    if isinstance(node, Parameter):
-        return not node.name.startswith(_CONSTANT)
-    if isinstance(node, tuple):
-        return any(map(_reads_row, node))
-    if not isinstance(node, (Plan, Expr, Aggregate)):
-        return False
-    return any(_reads_row(getattr(node, f.name)) for f in fields(node))
 
 
 def _with_outputs(flat: Flat, grouping: GroupBy | Distinct) -> tuple[Flat, GroupBy | Distinct]:
@@ -282,7 +223,7 @@ def is_query_number(key: Expr) -> bool:
 
 
 def _shared_rows(signature: Signature, part: Part, lifespan: int | None) -> SharedRows:
-    columns = zip(_numbered(part.outputs), part.outputs, strict=True)
+    columns = zip(numbered(part.outputs), part.outputs, strict=True)
     fields = (Field(_NUMBER.name, _NUMBER.type), *(Field(name, e.type) for name, e in columns))
     return SharedRows(fields, signature.sources, lifespan)
 
@@ -300,7 +241,7 @@ def _per_query(plan: Plan, grouping: Plan, grouped: GroupBy | Distinct, shared: 
         return Filter(below, shift_columns(plan.predicate, 1))
     if isinstance(plan, Project):
         exprs = (_NUMBER, *(shift_columns(e, 1) for e in plan.exprs))
-        return Project(below, exprs, _numbered(exprs))
+        return Project(below, exprs, numbered(exprs))
     if isinstance(plan, GroupBy):
         keys = (_NUMBER, *(shift_columns(k, 1) for k in plan.keys))
         aggregates = tuple(
@@ -311,12 +252,13 @@ def _per_query(plan: Plan, grouping: Plan, grouped: GroupBy | Distinct, shared: 
             )
             for a in plan.aggregates
         )
-        return GroupBy(below, keys, aggregates, _numbered((*keys, *aggregates)))
+        return GroupBy(below, keys, aggregates, numbered((*keys, *aggregates)))
     assert isinstance(plan, Distinct), "decompose_grouped accepts no other plan"
     return Distinct(below)
 
 
-def _numbered(columns: Sized) -> tuple[str, ...]:
+def numbered(columns: Sized) -> tuple[str, ...]:
+    """Names of columns by number."""
     return tuple(f"c{i}" for i in range(len(columns)))
 
 

@@ -37,7 +37,7 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
 )
-from eddyline.algebra.windows import Range, Rows, Unbounded
+from eddyline.algebra.windows import Range, RowLength, Rows, Unbounded
 from eddyline.sharing.flat import Flat, flatten, in_canonical_order
 from eddyline.types import Schema
 
@@ -126,6 +126,8 @@ class Part:
         residual: predicates over the columns of all sources.
         windows: per source the length, in microseconds or rows; None: unbounded, or fixed by the
             source.
+        row_lengths: of a parameterized query, per source the length that is in its row, of which
+            ``windows`` has the maximum; None: there is none. Empty: there is none at all.
         outputs, names: the select list over the columns of all sources.
         above: the plan above the outputs, over a SharedRows of them; None: they are the results.
         emit: what it emits of the answer of that plan.
@@ -140,6 +142,7 @@ class Part:
     above: Plan | None = None
     emit: Emit = INSERTS
     constants: tuple[Expr, ...] = ()
+    row_lengths: tuple[RowLength | None, ...] = ()
 
     @cached_property
     def _hash(self) -> int:
@@ -189,6 +192,7 @@ def decompose_flat(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part]
         tuple(_length(leaf, joined) for leaf in flat.leaves),
         tuple(flat.outputs),
         names,
+        row_lengths=_row_lengths(flat.leaves),
     )
     return signature, part
 
@@ -300,6 +304,12 @@ def _without_length(leaf: Plan, joined: bool) -> Plan:
     if isinstance(leaf, StreamScan) and joined and _expires_by_rows(leaf):
         return replace(leaf, window=_BY_ROWS)
     return leaf
+
+
+def _row_lengths(leaves: Sequence[Plan]) -> tuple[RowLength | None, ...]:
+    windows = [leaf.window if isinstance(leaf, StreamScan) else None for leaf in leaves]
+    found = tuple(w.row_length if isinstance(w, Range) else None for w in windows)
+    return found if any(found) else ()
 
 
 def _length(leaf: Plan, joined: bool) -> int | None:

@@ -20,6 +20,8 @@ _UNITS_US: Final[dict[str, int]] = {
     "DAY": 86_400_000_000,
     "WEEK": 604_800_000_000,
 }
+#: The names of units of fixed length.
+UNITS: Final = tuple(_UNITS_US)
 _MONTHS: Final[dict[str, int]] = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
 _SHORT_US: Final = {"MS": _UNITS_US["MILLISECOND"]}
 _DAY: Final = _UNITS_US["DAY"]

@@ -6,7 +6,7 @@ A window follows the name of a stream, before or after the alias, and becomes th
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 from sqlglot import exp
 from sqlglot.parsers.spark import SparkParser
@@ -14,7 +14,15 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from eddyline.algebra.functions.alternatives import ALTERNATIVES, GROUP_WINDOWS
 from eddyline.errors import SqlError, UnsupportedError
-from eddyline.sql.durations import Interval, interval, is_unit, parse_interval, parse_span
+from eddyline.sql.durations import (
+    UNITS,
+    Interval,
+    interval,
+    is_unit,
+    parse_interval,
+    parse_span,
+    unit_us,
+)
 from eddyline.sql.limits import MAX_ROWS
 from eddyline.sql.named_windows import with_named_windows
 from eddyline.sql.numbers import shortened, whole_number
@@ -26,13 +34,27 @@ WINDOW_FORMS: Final = "[RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [
 _STEPS: Final = ("SLIDE", "SLIDES", "HOP", "ADVANCE", "STEP", "EVERY")
 
 
+class LengthColumn(NamedTuple):
+    """``rules.seconds SECONDS``: a column with a length, the unit in singular, and its us."""
+
+    column: exp.Column
+    unit: str
+    unit_us: int
+
+
 class StreamWindow(exp.Expression):
     """A window as written: ``kind`` is RANGE (``size`` in us), ROWS (in rows) or UNBOUNDED.
 
-    ``expressions`` are the identifiers of PARTITION BY.
+    ``expressions`` are the identifiers of PARTITION BY; with ``row_length``, a LengthColumn,
+    ``size`` is the maximum.
     """
 
-    arg_types: ClassVar[dict[str, bool]] = {"kind": True, "size": False, "expressions": False}
+    arg_types: ClassVar[dict[str, bool]] = {
+        "kind": True,
+        "size": False,
+        "expressions": False,
+        "row_length": False,
+    }
 
 
 class WindowParser(SparkParser):
@@ -151,6 +173,17 @@ class WindowParser(SparkParser):
         if self._match_text_seq("RANGE"):
             self._refuse_frame("RANGE")
             at = self._curr
+            if self._kind_at(self._index + 1) == TokenType.DOT:
+                column = self._length_column()
+                most = self._longest(column)
+                window = self._new_window(start, "RANGE", most)
+                window.set("row_length", column)
+                return window
+            if self._curr.token_type == TokenType.VAR and is_unit(self._next.text):
+                raise self.fail(
+                    "expected a duration such as 10 SECONDS, or a column of the row of FOR EACH "
+                    f"with its name, as in rules.{self._curr.text} {self._next.text}; {self.here()}"
+                )
             length = self.length()
             if length.months:
                 message = "a month has no fixed length, so rows would not leave in their order: "
@@ -175,6 +208,38 @@ class WindowParser(SparkParser):
             self.refuse(f"a {word} window", ALTERNATIVES[word.lower()])
         raise self.fail(f"unknown window, {self.here()}; valid: {WINDOW_FORMS}")
 
+    def _length_column(self) -> LengthColumn:
+        """``rules.seconds SECONDS``."""
+        table = self._parse_id_var(any_token=False)
+        self._match(TokenType.DOT)
+        name = self._parse_id_var(any_token=True)
+        if table is None or name is None:
+            raise self.fail(f"expected a column of the row of FOR EACH, {self.here()}")
+        if not self._curr.text or self._match(TokenType.R_BRACKET, advance=False):
+            shown = f"{table.name}.{name.name}"
+            raise self.fail(f"{shown} has no time unit; write for example {shown} SECONDS")
+        at = self._curr
+        self._advance()
+        try:
+            us = unit_us(at.text)
+        except ValueError as e:
+            raise self.fail(str(e), at) from None
+        unit = next(u for u in UNITS if unit_us(u) == us)
+        return LengthColumn(exp.Column(this=name, table=table), unit, us)
+
+    def _longest(self, length: LengthColumn) -> int:
+        """``AT MOST 1 HOUR``, in us."""
+        if not self._match_text_seq("AT", "MOST"):
+            shown = f"{length.column.table}.{length.column.name} {length.unit}S"
+            raise self.fail(
+                "this window has no longest length, for which rows are kept; write for example "
+                f"{shown} AT MOST 1 HOUR"
+            )
+        at, most = self._curr, self.duration()
+        if most <= 0:
+            raise self.fail("a RANGE window must be longer than zero", at)
+        return most
+
     def _refuse_frame(self, kind: str) -> None:
         """Refuse ``BETWEEN``, the frame syntax of OVER."""
         if self._match(TokenType.BETWEEN, advance=False):
@@ -193,6 +258,8 @@ class WindowParser(SparkParser):
         rows = whole_number(at.text, MAX_ROWS + 1) if self._match(TokenType.NUMBER) else None
         if not rows:
             message = f"ROWS takes a whole number of rows from 1 to {MAX_ROWS}, {self.here(at)}"
+            if self._kind_at(self._index + 1) == TokenType.DOT:
+                message += "; the length of a RANGE window may be in a column, not that of ROWS"
             raise self.fail(message, at)
         return rows
 

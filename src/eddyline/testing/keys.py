@@ -20,11 +20,13 @@ def group_key(sql: str, views: Mapping[str, str] | None = None) -> tuple[int, ..
     >>> group_key("SELECT SUM(x), k FROM a [RANGE 1 SECOND] GROUP BY k")
     (1,)
     """
-    select, views = read_query(sql).select, views or {}
-    found = _key(select, views)
+    reading, views = read_query(sql), views or {}
+    if reading.for_each is not None:  # rows of one rule do not replace those of another
+        return None
+    found = _key(reading.select, views)
     if found and session_gaps(sql, views):
-        assert isinstance(select, exp.Query), "it has groups"
-        names = [e.alias_or_name for e in select.selects]
+        assert isinstance(reading.select, exp.Query), "it has groups"
+        names = [e.alias_or_name for e in reading.select.selects]
         return tuple(i for i in found if names[i] != "window_end")
     return found
 

@@ -9,6 +9,8 @@ definition of a window; DuckDB runs the rest of the query as ordinary SQL::
                                         (ORDER BY __ts DESC, __n DESC) <= 2) AS t
     live AS t (a retroactive table)    (SELECT k, w FROM live__lifespans
                                         WHERE __from <= $tau AND $tau < __to) AS t
+
+A query ``FOR EACH ROW OF`` a table is one query for each of its rows (``for_each.py``).
 """
 
 from __future__ import annotations
@@ -25,10 +27,12 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from eddyline.testing.bags import Row, plain
+from eddyline.testing.for_each import instances
 from eddyline.testing.live import LiveTable
 from eddyline.testing.month_windows import MonthWindows
 from eddyline.testing.reading import fixed_windows, range_windows, read_query, session_gaps
 from eddyline.testing.rendering import OracleCatalog, render
+from eddyline.types import BEGINNING, FOREVER
 
 _MEMORY: Final = "2GB"
 
@@ -63,6 +67,9 @@ class Oracle:
         lifespans = {name: table.lifespans() for name, table in self.live.items()}
         for name, rows in lifespans.items():
             self._register(f"{name}__lifespans", rows)
+        updates = {name: table.updates for name, table in self.live.items()}
+        self._lifespans = {n: r for n, r in lifespans.items() if updates[n] == "retroactive"}
+        self._lifespans |= {name: _for_ever(rows) for name, rows in self.tables.items()}
         self._catalog = OracleCatalog(
             tuple((name, tuple(rows.column_names)) for name, rows in self.streams.items()),
             tuple((n, t.updates, tuple(t.contents.column_names)) for n, t in self.live.items()),
@@ -75,6 +82,10 @@ class Oracle:
         Raises:
             ValueError: the oracle does not support the query (:mod:`eddyline.testing.rendering`).
         """
+        of_rows = instances(sql, self._lifespans)
+        if of_rows is not None:
+            there = (i for i in of_rows if i.start_us <= at_us < i.end_us)
+            return [row for i in there for row in self.answer(i.sql, at_us)]
         text = render(sql, self._catalog)
         parameters = {"tau": at_us} if "$tau" in text else {}
         try:
@@ -97,6 +108,13 @@ class Oracle:
         The query is joined laterally with a table of the instants.
         """
         found: dict[int, list[Row]] = {tau: [] for tau in instants}
+        of_rows = instances(sql, self._lifespans)
+        for one in of_rows or ():
+            there = [t for t in found if one.start_us <= t < one.end_us]
+            for tau, answer in self.answers(one.sql, there).items():
+                found[tau] += answer
+        if of_rows is not None:
+            return found
         text = render(sql, self._catalog).replace("$tau", "__at.tau")
         each = "(SELECT UNNEST($instants) AS tau) AS __at"
         try:
@@ -157,7 +175,9 @@ class Oracle:
         the instants of all changes of tables.
         """
         starts = {t for name in self.streams for t in self._time_us(name).to_pylist()}
-        lengths = range_windows(sql, self.views)
+        of_rows = instances(sql, self._lifespans)
+        texts = [sql] if of_rows is None else [i.sql for i in of_rows]
+        lengths = set().union(*(range_windows(text, self.views) for text in texts))
         changed = {t for table in self.live.values() for t in table.times_us()}
         ends = self._window_ends(sql)
         changed |= ends
@@ -197,6 +217,13 @@ def answer(
 ) -> list[Row]:
     """Q(at_us) of one query; :class:`Oracle` is faster for many instants."""
     return Oracle(streams, tables).answer(sql, at_us)
+
+
+def _for_ever(rows: pa.Table) -> pa.Table:
+    """The rows of a static table, with their lifespans."""
+    for lane, instant in (("__from", BEGINNING), ("__to", FOREVER)):
+        rows = rows.append_column(lane, pa.array([instant] * rows.num_rows, pa.int64()))
+    return rows
 
 
 def _without_zones(table: pa.Table) -> pa.Table:

@@ -59,6 +59,7 @@ class Reading:
         trailing: the window of all streams without one.
         mode: ``inserts``, ``changes`` or ``snapshot``; ``every_us`` and
             ``offset_us``: the period of the last, and its offset.
+        for_each: the table of FOR EACH ROW OF.
     """
 
     select: exp.Expr
@@ -67,12 +68,16 @@ class Reading:
     mode: str = "inserts"
     every_us: int | None = None
     offset_us: int = 0
+    for_each: str | None = None
 
 
 @lru_cache(maxsize=512)
 def read_query(sql: str) -> Reading:
     """Split a SELECT with its EMIT and ON OVERLOAD. The result is cached: do not change it."""
     tokens = Spark().tokenize(sql)
+    of_row = row_of(tokens)
+    if of_row is not None:
+        tokens = tokens[of_row[2] :]
     overload = _find(tokens, "OVERLOAD")
     if overload < len(tokens):  # of ON OVERLOAD SHED
         tokens = tokens[: overload - 1]
@@ -83,7 +88,22 @@ def read_query(sql: str) -> Reading:
     body, trailing = _cut_trailing(body)
     text, windows = _cut_windows(sql, body)
     select = sqlglot.parse_one(text, read="spark")
-    return Reading(select, windows, trailing, mode, every_us, offset_us)
+    for_each = None if of_row is None else of_row[0]
+    return Reading(select, windows, trailing, mode, every_us, offset_us, for_each)
+
+
+def row_of(tokens: Sequence[Token]) -> tuple[str, str, int] | None:
+    """Of ``FOR EACH ROW OF table [AS name] AS SELECT``: table, name, and where the SELECT begins;
+    None for another query.
+    """
+    if tokens[0].text.upper() != "FOR":
+        return None
+    table = tokens[4].text
+    names = [t.text for t in tokens[5:9]]
+    has_name = names[2].upper() == "AS" if names[0].upper() == "AS" else names[1].upper() == "AS"
+    if not has_name:
+        return table, table, 6
+    return (table, names[1], 8) if names[0].upper() == "AS" else (table, names[0], 7)
 
 
 def read_views(script: str) -> dict[str, str]:
@@ -162,14 +182,16 @@ def _read_emit(tokens: Sequence[Token]) -> tuple[str, int | None, int]:
     if mode != "snapshot":
         return mode, None, 0
     at = _find(tokens, "OFFSET")
-    return mode, _duration_us(tokens[3:at]), _duration_us(tokens[at + 1 :])
+    return mode, duration_us(tokens[3:at]), duration_us(tokens[at + 1 :])
 
 
 def _cut_trailing(body: list[Token]) -> tuple[list[Token], WindowText | None]:
     at = _find(body, "WINDOW")
     if at == len(body):
         return body, None
-    return body[:at], WindowText(range_us=_duration_us(body[at + 1 :]))
+    if body[at + 1].text.upper() == "RANGE":
+        return body[:at], _read_window(body[at + 1 :])
+    return body[:at], WindowText(range_us=duration_us(body[at + 1 :]))
 
 
 def _cut_windows(sql: str, body: Sequence[Token]) -> tuple[str, tuple[WindowText, ...]]:
@@ -281,7 +303,7 @@ def _read_window(tokens: Sequence[Token]) -> WindowText:
     if words[0] == "SESSION":
         by = words.index("BY") if "BY" in words else len(words)
         keys = tuple(t.text for t in tokens[by + 1 :] if t.text != ",")
-        return WindowText(session=(_duration_us(tokens[1:by]), keys))
+        return WindowText(session=(duration_us(tokens[1:by]), keys))
     if words[0] in _FIXED:
         at = {w: words.index(w) if w in words else len(words) for w in ("EVERY", "OFFSET")}
         size = _length(tokens[1 : min(at.values())])
@@ -289,7 +311,8 @@ def _read_window(tokens: Sequence[Token]) -> WindowText:
         offset = _length(tokens[at["OFFSET"] + 1 :])
         return _fixed(words[0], size, every if any(every) else size, offset)
     if words[0] == "RANGE":
-        return WindowText(range_us=_duration_us(tokens[1:]))
+        at_most = words.index("MOST") + 1 if "MOST" in words else 1  # the longest of any row
+        return WindowText(range_us=duration_us(tokens[at_most:]))
     rows = WindowText(rows=int(words[words.index("ROWS") + 1]))
     if words[0] == "ROWS":
         return rows
@@ -297,7 +320,13 @@ def _read_window(tokens: Sequence[Token]) -> WindowText:
     return replace(rows, partition=tuple(n for n in names if n.upper() not in (",", "BY")))
 
 
-def _duration_us(tokens: Sequence[Token]) -> int:
+def unit_us(unit: str) -> int:
+    """The length of a unit of time, singular or plural."""
+    return _UNIT_US[unit.upper().removesuffix("S")]
+
+
+def duration_us(tokens: Sequence[Token]) -> int:
+    """The us of a duration."""
     return _length(tokens)[1]
 
 

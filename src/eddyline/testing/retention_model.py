@@ -120,6 +120,8 @@ def _reads(sql: str, views: Mapping[str, str], outer: WindowText | None = None) 
     """The streams (and tables) of a query with their windows, with views expanded."""
     reading = read_query(sql)
     trailing = reading.trailing or outer
+    if reading.for_each is not None:
+        yield reading.for_each, _EVERYTHING
     for table in reading.select.find_all(exp.Table):
         name, number = stream_of(table)
         window = trailing if number is None else reading.windows[number]

@@ -18,6 +18,8 @@ CREATE TABLE rules (id BIGINT, k BIGINT, lo BIGINT) WITH (updates = 'retroactive
 QUERIES = {
     "keyed": "SELECT rules.id, k, SUM(x) AS x FROM a [RANGE 3 SECONDS] WHERE x >= rules.lo "
     "GROUP BY k HAVING SUM(x) > rules.lo",
+    "windows": "SELECT rules.id, k, COUNT(*) AS n FROM a [RANGE rules.lo SECONDS AT MOST 3 SECONDS]"
+    " WHERE k <> rules.k GROUP BY k",
     "crossing": "SELECT rules.id, x, COUNT(*) AS n FROM a [RANGE 2 SECONDS] WHERE k <> rules.k "
     "GROUP BY x HAVING COUNT(*) > rules.lo EMIT CHANGES",
 }

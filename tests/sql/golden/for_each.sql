@@ -129,9 +129,9 @@ SqlError: line 1, column 72: DOUBLE and STRING have no common type; CAST one of 
 ----------
 CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE rules.least SECONDS]
 =>
-SqlError: line 1, column 73: expected a duration such as 10 SECONDS, got 'rules'
+SqlError: line 1, column 92: this window has no longest length, for which rows are kept; write for example rules.least SECONDS AT MOST 1 HOUR
   CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE rules.least SECONDS]
-                                                                          ^
+                                                                                             ^
 ----------
 CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades WHERE symbol LIKE rules.symbol
 =>
@@ -163,4 +163,52 @@ CREATE QUERY q FOR EACH ROW OF rules AS SELECT symbol FROM cheap WHERE cheap.pri
 SqlError: line 1, column 108: there is no column 'x' in 'cheap'; valid: price, symbol
   CREATE QUERY q FOR EACH ROW OF rules AS SELECT symbol FROM cheap WHERE cheap.price < rules.least AND cheap.x = 1
                                                                                                              ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE rules.least]
+=>
+SqlError: line 1, column 84: rules.least has no time unit; write for example rules.least SECONDS
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE rules.least]
+                                                                                     ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE rules.least MONTHS AT MOST 1 DAY]
+=>
+SqlError: line 1, column 85: unknown time unit 'MONTHS'; did you mean 'MINUTES'? valid: DAYS, HOURS, MICROSECONDS, MILLISECONDS, MINUTES, SECONDS, WEEKS
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE rules.least MONTHS AT MOST 1 DAY]
+                                                                                      ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE rules.symbol SECONDS AT MOST 1 DAY]
+=>
+SqlError: line 1, column 79: the length of a window is a number of SECONDS, and $rules.symbol is STRING
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE rules.symbol SECONDS AT MOST 1 DAY]
+                                                                                ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE rules.lest SECONDS AT MOST 1 DAY]
+=>
+SqlError: line 1, column 79: there is no column 'lest' in 'rules', the row of FOR EACH; did you mean 'least'? valid: active, id, least, symbol
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE rules.lest SECONDS AT MOST 1 DAY]
+                                                                                ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE rules.least SECONDS AT MOST -1 DAY]
+=>
+SqlError: line 1, column 101: a RANGE window must be longer than zero
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE rules.least SECONDS AT MOST -1 DAY]
+                                                                                                      ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE least SECONDS AT MOST 1 DAY]
+=>
+SqlError: line 1, column 73: expected a duration such as 10 SECONDS, or a column of the row of FOR EACH with its name, as in rules.least SECONDS; got 'least'
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [RANGE least SECONDS AT MOST 1 DAY]
+                                                                          ^
+----------
+CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [ROWS rules.least]
+=>
+SqlError: line 1, column 72: ROWS takes a whole number of rows from 1 to 1000000000000000, got 'rules'; the length of a RANGE window may be in a column, not that of ROWS
+  CREATE QUERY q FOR EACH ROW OF rules AS SELECT price FROM trades [ROWS rules.least]
+                                                                         ^
+----------
+SELECT price FROM trades [RANGE rules.least SECONDS AT MOST 1 DAY]
+=>
+SqlError: line 1, column 33: 'rules' is no row of FOR EACH: the length of a window is a duration such as 10 SECONDS, or in CREATE QUERY ... FOR EACH ROW OF rules a column of it
+  SELECT price FROM trades [RANGE rules.least SECONDS AT MOST 1 DAY]
+                                  ^
 ----------

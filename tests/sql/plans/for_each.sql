@@ -100,3 +100,10 @@ Union                                              WK
     Filter  (symbol = $rules.symbol)               WKS
       StreamScan  quotes [RANGE 10 SECONDS]        WKS
 ----------
+-- windows with lengths in the row
+CREATE QUERY alerts FOR EACH ROW OF rules AS
+SELECT price FROM trades [RANGE rules.least SECONDS AT MOST 1 DAY]
+=>
+Project  price                                                   WKS
+  StreamScan  trades [RANGE $rules.least SECONDS AT MOST 1 DAY]  WKS
+----------

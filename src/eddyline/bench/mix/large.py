@@ -24,7 +24,8 @@ _ADDED: Final = {
     "HAVING threshold": 1,
 }
 _RULES: Final = (
-    "CREATE TABLE rules (id BIGINT, machine BIGINT, most DOUBLE) WITH (updates = 'retroactive')"
+    "CREATE TABLE rules (id BIGINT, machine BIGINT, most DOUBLE, seconds BIGINT) "
+    "WITH (updates = 'retroactive')"
 )
 
 
@@ -134,8 +135,19 @@ LARGE: Final[dict[str, tuple[Callable[[int], str], int]]] = {
     "thresholds": (_threshold, 10_000),
     "rare rows": (_rare, 10_000),
 }
-FOR_EACH: Final = "FOR EACH, AVG"
-_RULE_COUNT: Final = 10_000
+#: By class: the query for each rule, and how many rules there are.
+RULES: Final[dict[str, tuple[str, int]]] = {
+    "FOR EACH, AVG": (
+        "SELECT rules.id, AVG(temp) AS t FROM readings [RANGE 60 SECONDS] WHERE machine = "
+        "rules.machine GROUP BY machine HAVING AVG(temp) > rules.most",
+        10_000,
+    ),
+    "FOR EACH, windows": (
+        "SELECT rules.id, machine, AVG(temp) AS t FROM readings [RANGE rules.seconds SECONDS AT "
+        "MOST 2 MINUTES] GROUP BY machine HAVING AVG(temp) > rules.most",
+        1_000,
+    ),
+}
 
 
 def many(kind: str, *, only_one: bool, quick: bool, calls: int) -> Figure:
@@ -149,9 +161,10 @@ def many(kind: str, *, only_one: bool, quick: bool, calls: int) -> Figure:
     )
 
 
-def for_each(*, only_one: bool, quick: bool, calls: int) -> Figure:
-    """One rule with a threshold of AVG, or many."""
-    count = 1 if only_one else _RULE_COUNT // 10 if quick else _RULE_COUNT
+def for_each(kind: str, *, only_one: bool, quick: bool, calls: int) -> Figure:
+    """One rule of a class of :data:`RULES`, or many."""
+    text, count = RULES[kind]
+    count = 1 if only_one else count // 10 if quick else count
     engine = eddyline.Engine()
     engine.sql(f"{DDL}; {_RULES}")
     ids = range(count)
@@ -159,16 +172,11 @@ def for_each(*, only_one: bool, quick: bool, calls: int) -> Figure:
         "id": ids,
         "machine": [7 * i % MACHINES for i in ids],
         "most": [28 + i / 1e4 for i in ids],
+        "seconds": [10 * (i % 10 + 1) for i in ids],
     }
     engine.table("rules", pa.table({n: pa.array(list(v)) for n, v in given.items()}))
-    engine.sql(
-        "CREATE QUERY q FOR EACH ROW OF rules AS SELECT rules.id, AVG(temp) AS t FROM readings "
-        "[RANGE 60 SECONDS] WHERE machine = rules.machine GROUP BY machine "
-        "HAVING AVG(temp) > rules.most"
-    )
-    return measured_calls(
-        engine, f"{FOR_EACH}, {1 if only_one else 'many'}", calls, f"{count:,} rules"
-    )
+    engine.sql(f"CREATE QUERY q FOR EACH ROW OF rules AS {text}")
+    return measured_calls(engine, f"{kind}, {1 if only_one else 'many'}", calls, f"{count:,} rules")
 
 
 def cases(*, quick: bool, calls: int) -> dict[str, dict[str, Callable[[], Figure]]]:
@@ -185,7 +193,8 @@ def cases(*, quick: bool, calls: int) -> dict[str, dict[str, Callable[[], Figure
     for kind in LARGE:
         run = partial(many, kind, quick=quick, calls=calls)
         found[kind] = _beside_one(kind, run)
-    found[FOR_EACH] = _beside_one(FOR_EACH, partial(for_each, quick=quick, calls=calls))
+    for kind in RULES:
+        found[kind] = _beside_one(kind, partial(for_each, kind, quick=quick, calls=calls))
     return found
 
 

@@ -42,7 +42,7 @@ from eddyline.runtime.graph import Chain, Graph, Ran, in_order
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.stores.stem import Stem
 from eddyline.runtime.window_join.joined_work import JoinedWork
-from eddyline.sharing.grouping import Instances
+from eddyline.sharing.instances import Instances
 
 
 class Execution:
@@ -130,7 +130,9 @@ class Execution:
                 query.name, shared, part, schema, rows, updates
             )
         else:
-            operator = self._flow_planner.per_query(shared.flow, placement.part)
+            part = placement.part  # rows of one instance do not replace those of another
+            width = len(placement.signature.schema)
+            operator = self._flow_planner.per_query(shared.flow, part, width, replaces=False)
             subscription = ParameterizedGroups(
                 *(query.name, shared, instances, operator, schema, rows, updates),
                 lambda: group.began is not None,
@@ -250,7 +252,7 @@ class Execution:
         self, query: Query, shared: SharedFlow, placement: FlowPlacement
     ) -> GroupedSubscription:
         part, key = placement.part, placement.table
-        operator = self._flow_planner.per_query(shared.flow, part)
+        operator = self._flow_planner.per_query(shared.flow, part, len(shared.signature.schema))
         bit = shared.admit(query.name, key, part, placement.kind)
         is_new = key not in shared.groupings
         replaces = query.replace_key is not None

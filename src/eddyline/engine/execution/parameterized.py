@@ -8,120 +8,37 @@ effects on later rows only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from eddyline.algebra.expressions import Expr
+from eddyline.algebra.expressions import Literal
 from eddyline.algebra.parameters import substitute
 from eddyline.algebra.plan import Updates
-from eddyline.engine.execution.groupings import Grouping
-from eddyline.engine.execution.result_tables import ResultTable
+from eddyline.engine.execution.parameterized_tables import (
+    ParameterizedGrouping,
+    ParameterizedTable,
+)
 from eddyline.engine.execution.shared_flow import SharedFlow
 from eddyline.engine.execution.subscriptions import FlowSubscription
 from eddyline.engine.query_metrics import QueryMetrics
 from eddyline.physical.clauses import constants_of
 from eddyline.physical.compiled import with_row
-from eddyline.physical.flows import output_of, windows_of
-from eddyline.runtime.batch import Batch, Stored, before
+from eddyline.physical.flows import windows_of
+from eddyline.runtime.batch import Batch, before
 from eddyline.runtime.eddy.per_query import PerQuery
-from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem
 from eddyline.runtime.stores.table import DEATH, TableStem
 from eddyline.sharing.flow_work import alike
-from eddyline.sharing.grouping import Instances
+from eddyline.sharing.instances import Instances
 from eddyline.sharing.signature import Part
 from eddyline.types import FOREVER, Schema
 
-
-class RowColumns:
-    """The columns of the instances' rows, for results by recipients.
-
-    Args:
-        rows: the table of the rows.
-
-    Attributes:
-        ids: int64[bits], the row of each instance, by its bit in the flow.
-    """
-
-    def __init__(self, rows: Stem) -> None:
-        self.ids = np.zeros(64, np.int64)
-        self._rows = rows
-
-    def put(self, bit: int, row: int) -> None:
-        """Set the row of an instance."""
-        if bit >= self.ids.size:
-            self.ids = np.pad(self.ids, (0, 2 * bit - self.ids.size))
-        self.ids[bit] = row
-
-    def beside(self, batch: Batch) -> Batch:
-        """Each result once per instance, with the columns of the instance's row behind its own."""
-        to = batch.recipients
-        assert to is not None, "set by the flow"
-        order = np.argsort(to.rows, kind="stable")  # results keep their order
-        batch = batch.take(to.rows[order])
-        own = tuple(Stored(len(batch.ids), i) for i in range(len(self._rows.schema)))
-        place = np.empty(order.size, np.int64)
-        place[order] = np.arange(order.size)
-        return replace(
-            batch,
-            ids=(*batch.ids, self.ids[to.query[order]]),
-            stores=(*batch.stores, self._rows),
-            cells=(*batch.cells, *own),
-            recipients=Recipients(place, to.starts, to.exp),
-            _gathered={},
-        )
-
-
-class ParameterizedTable(ResultTable):
-    """The result table of a parameterized query: its select list also reads the instance's row.
-
-    Attributes:
-        own_rows: of the instances.
-    """
-
-    def __init__(
-        self, name: str, shared: SharedFlow, part: Part, schema: pa.Schema, rows: Stem
-    ) -> None:
-        outputs = with_row(part.outputs, len(shared.signature.schema))
-        super().__init__(schema, shared.pending, shared.tally, outputs, owner=name)
-        self.own_rows = RowColumns(rows)
-
-    def _with_parameters(self, batch: Batch) -> Batch:
-        return self.own_rows.beside(batch)
-
-
-class ParameterizedGrouping(Grouping):
-    """The same of a query of which operators above the flow group the rows, or apply EMIT.
-
-    Args:
-        outputs: the select list, over the columns of the operators and Parameters.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        shared: SharedFlow,
-        operator: PerQuery,
-        outputs: Sequence[Expr],
-        schema: pa.Schema,
-        rows: Stem,
-    ) -> None:
-        super().__init__(schema, shared.pending, shared.tally, operator, replaces=False)
-        self.owner = name
-        self._outputs = [output_of(e) for e in outputs]
-        self.own_rows = RowColumns(rows)
-        self.bits: set[int] = set()
-
-    def _bits(self) -> Collection[int]:
-        return self.bits
-
-    def _with_parameters(self, batch: Batch) -> Batch:
-        return self.own_rows.beside(batch)
+_NEVER: Final = Literal(pa.bool_(), False)
 
 
 class ParameterizedSubscription(FlowSubscription):
@@ -216,7 +133,7 @@ class ParameterizedSubscription(FlowSubscription):
             rows, comes = changed.ids[run], bool((changed.sign[run] > 0).all())
             if comes:
                 self._add(rows)
-            if self.updates == "retroactive" and rows.size:
+            if self.updates == "retroactive" and rows.size and not self._part.emit.is_periodic:
                 self._report(rows, clock, 1 if comes else -1)
             if not comes:
                 for row in rows.tolist():
@@ -232,9 +149,7 @@ class ParameterizedSubscription(FlowSubscription):
     def _add(self, row_ids: Array) -> None:
         columns = [self.rows.gather(i, row_ids).to_pylist() for i in range(len(self.rows.schema))]
         for row, *values in zip(row_ids.tolist(), *columns, strict=True):
-            filters = substitute(self._part.filters, values)
-            residual = substitute(self._part.residual, values)
-            part = replace(self._part, filters=filters, residual=residual)
+            part = _instance(self._part, values)
             bit = self.shared.admit(self._name, self._key, part, alike(part))
             self._results.own_rows.put(bit, row)
             self._bit_of[row] = bit
@@ -382,6 +297,25 @@ class ParameterizedGroups(ParameterizedSubscription):
     def leave(self, name: str) -> None:
         super().leave(name)
         self.grouping.renew()
+
+
+def _instance(part: Part, values: Sequence[Any]) -> Part:
+    """The part of an instance in the flow, by the values of its row.
+
+    A window without length holds no rows: then none are accepted.
+    """
+    filters = substitute(part.filters, values)
+    residual = substitute(part.residual, values)
+    if not part.row_lengths:
+        return replace(part, filters=filters, residual=residual)
+    windows = list(part.windows)
+    for i, length in enumerate(part.row_lengths):
+        longest = windows[i]
+        if length is not None and longest is not None:
+            windows[i] = length.us(values, longest) or 1
+            if not length.us(values, longest):
+                filters = (*filters[:i], (*filters[i], _NEVER), *filters[i + 1 :])
+    return replace(part, filters=filters, residual=residual, windows=tuple(windows), row_lengths=())
 
 
 def _columns_of(instances: Instances) -> Schema:

@@ -26,7 +26,8 @@ from eddyline.engine.query import Query
 from eddyline.physical.flows import Sharing
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.stores.stem import Stem
-from eddyline.sharing.grouping import Instances, lowest_grouping
+from eddyline.sharing.grouping import lowest_grouping
+from eddyline.sharing.instances import Instances
 from eddyline.sharing.signature import Part, Signature
 
 

@@ -15,7 +15,7 @@ DISTINCT has emitted: those are copied whenever it is rebuilt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Final
@@ -28,7 +28,7 @@ from eddyline.runtime.batch import Batch, Evaluator, merge_apart
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.shared_groups import SharedGroups
-from eddyline.runtime.failures import collecting, report
+from eddyline.runtime.failures import collecting, failed_rows, report
 from eddyline.runtime.graph import run
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.distinct import Distinct
@@ -51,6 +51,8 @@ class PerQuery(Operator):
         make: makes the operators, from the flow upwards; each has one input. The lowest is the one
             that it is given, if any.
         constants: of queries, which these operators read.
+        late: by place among the columns, others that are computed for each query, over the columns
+            of the flow's results and its constants.
     """
 
     def __init__(
@@ -59,12 +61,14 @@ class PerQuery(Operator):
         outputs: Sequence[int | Evaluator],
         make: Callable[[SharedGroups | None], Sequence[Operator]],
         constants: Constants,
+        late: Mapping[int, Evaluator] | None = None,
     ) -> None:
         super().__init__((flow,))
         self.flow = flow
         self._outputs = tuple(outputs)
         self._make = make
         self._constants = constants
+        self._late = dict(late or {})
         self._above = tuple(make(None))
         self._numbers: dict[int, int] = {}  # by bit of the flow
         self._by_bit: Array | None = None  # the same, -1 for others; None: not computed
@@ -233,8 +237,28 @@ class PerQuery(Operator):
         start = 0
         for end, until in [*_cuts(batch, starts), (starts.size - 1, clock)]:
             pairs = order[starts[start] : starts[end]]
-            yield _rows(batch, columns, to.rows[pairs], numbers[pairs], to.exp[pairs]), until
+            of = to.rows[pairs], numbers[pairs], to.exp[pairs]
+            yield self._with_late(batch, _rows(batch, columns, *of), of[0]), until
             start = end
+
+    def _with_late(self, batch: Batch, rows: Batch, places: Array) -> Batch:
+        """Rows of queries, made of those at these places of a batch, with the late columns."""
+        if not self._late:
+            return rows
+        number, *early = rows.columns()
+        numbers = number.to_numpy()
+        results = batch.take(places)
+        over = replace(results, cells=(*results.cells, *self._constants.of(numbers)))
+        with collecting() as failures:
+            late = {place: compute(over) for place, compute in self._late.items()}
+        for failure in failures:
+            bits = self._bits()[numbers[failure.rows]]
+            report(failure.of_queries(np.arange(bits.size), bits))
+        ready = iter(early)
+        count = len(early) + len(late)
+        cells = [late[i] if i in late else next(ready) for i in range(count)]
+        rows = replace(rows, cells=(number, *cells))
+        return rows.where(~failed_rows(failures, len(rows))) if failures else rows
 
     def _number_of(self, bits: int) -> Array:
         """int64[bits]."""

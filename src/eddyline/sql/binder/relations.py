@@ -9,18 +9,20 @@ from sqlglot import exp
 
 from eddyline.algebra.catalog import StreamDef
 from eddyline.algebra.expressions import ColumnRef
+from eddyline.algebra.functions.coercion import is_number
 from eddyline.algebra.plan import Plan, Project, StreamScan, TableScan
-from eddyline.algebra.windows import PartitionRows, Range, Rows, Unbounded, Window
+from eddyline.algebra.windows import PartitionRows, Range, RowLength, Rows, Unbounded, Window
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.clauses import with_own_window
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream
 from eddyline.sql.binder.match_recognize import bind_matches
 from eddyline.sql.binder.output import unique_names
+from eddyline.sql.binder.parameters import names_row, parameter
 from eddyline.sql.binder.time_windows import windowed_item, windowed_stream
 from eddyline.sql.statements import Select
 from eddyline.sql.time_window_syntax import FixedWindow, SessionWindow
-from eddyline.sql.window_syntax import StreamWindow
-from eddyline.types import Field, Schema
+from eddyline.sql.window_syntax import LengthColumn, StreamWindow
+from eddyline.types import Field, Schema, sql_type
 
 #: Binds the query inside a FROM item.
 BindQuery = Callable[[exp.Expr, Context], BoundPlan]
@@ -161,11 +163,33 @@ def _window(node: StreamWindow, stream: StreamDef, context: Context) -> Window:
         return Unbounded(explicit=True)
     size: int = node.args["size"]
     if kind == "RANGE":
-        return Range(size)
+        return Range(size, _row_length(node, context))
     if not node.expressions:
         return Rows(size)
     columns = tuple(_partition_column(c, stream, context) for c in node.expressions)
     return PartitionRows(columns, tuple(stream.schema[c].name for c in columns), size)
+
+
+def _row_length(node: StreamWindow, context: Context) -> RowLength | None:
+    """The length of a window that is in the row of FOR EACH ROW OF; None: it is written."""
+    written: LengthColumn | None = node.args.get("row_length")
+    if written is None:
+        return None
+    column, unit, us = written
+    if not names_row(column, context):
+        raise context.error(
+            column.args["table"],
+            f"'{column.table}' is no row of FOR EACH: the length of a window is a duration such as "
+            "10 SECONDS, or in CREATE QUERY ... FOR EACH ROW OF rules a column of it",
+        )
+    length = parameter(column, context)
+    if not is_number(length.type):
+        raise context.error(
+            column.this,
+            f"the length of a window is a number of {unit}S, and {length} is "
+            f"{sql_type(length.type)}",
+        )
+    return RowLength(length, unit, us)
 
 
 def _partition_column(node: exp.Expr, stream: StreamDef, context: Context) -> int:

@@ -277,7 +277,8 @@ class _Cut:
         if isinstance(scan.window, Unbounded):
             return replace(scan, window=Range(self.us))
         if isinstance(scan.window, Range):
-            return replace(scan, window=Range(min(scan.window.us, self.us)))
+            window = replace(scan.window, us=min(scan.window.us, self.us))
+            return replace(scan, window=window)
         raise _NotCut(
             f"the window {scan.window} has no length in time: read the stream without it, or leave "
             "now() out"
