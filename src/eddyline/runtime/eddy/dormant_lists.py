@@ -27,7 +27,7 @@ from eddyline.runtime.stores.columns import Array
 _LEAST: Final = 8
 _LEAST_DORMANT: Final = 4
 #: Maximum number of sums, and of sums times lists.
-_MOST_SUMS: Final = 1 << 16
+_MOST_SUMS: Final = 1 << 15
 _MOST_WORK: Final = 1 << 22
 #: Number of calls after which it is decided whether to go on; and of those without watching, at
 #: first and at most.

@@ -92,6 +92,7 @@ class FilterFlow(Flow):
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         self._refresh()
+        self._banks[0].settle()
         with collecting() as failures:
             out = self._filtered(batches[0], self._mask, numbered=bool(self._lineages))
         for failure in failures:
