@@ -148,7 +148,9 @@ class StrategyOptions:
         executor: ``eddy`` runs select-project-join queries in flows, ``tree`` as trees of
             operators; ``auto`` takes the tree for a query that is alone with its signature.
         policy: how a flow routes rows among its grouped filters and SteMs.
-        selections: ``push`` filters rows before they are stored and joined, ``pull`` after.
+        selections: ``push`` filters rows before they are stored and joined, ``pull`` after;
+            ``auto`` before, but by slow functions after, where joins leave so few rows that it
+            costs less.
         schedule: the order in which ``Engine.stream``, and ``process`` with a ``latency``, serve
             queries that join the same two streams over different windows.
         optimize: whether plans are rewritten by rule; else joins run in the order written, and
@@ -173,7 +175,7 @@ class StrategyOptions:
     sharing: bool = True
     executor: Executor = "auto"
     policy: PolicyName = "ticket"
-    selections: Selections = "push"
+    selections: Selections = "auto"
     schedule: Schedules = "greedy"
     optimize: bool = True
     replan: float = 1.5

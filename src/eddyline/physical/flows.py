@@ -38,7 +38,7 @@ from eddyline.runtime.window_join.schedules import make_schedule
 from eddyline.sharing.signature import Part, Signature, spanning
 from eddyline.types import FOREVER
 
-Selections = Literal["push", "pull"]
+Selections = Literal["push", "pull", "auto"]
 Executor = Literal["auto", "tree", "eddy"]
 Schedules = Literal["lwo", "swf", "greedy"]
 
@@ -59,7 +59,7 @@ class Sharing:
     sharing: bool = True
     executor: Executor = "auto"
     policy: PolicyName = "ticket"
-    selections: Selections = "push"
+    selections: Selections = "auto"
     schedule: Schedules = "greedy"
     rows_per_step: int = 4_096
     seed: int = 0
@@ -174,6 +174,7 @@ class FlowPlanner:
             gates=self._gates(inputs, tied),
             schedule=make_schedule(self._sharing.schedule, self._sharing.rows_per_step),
             pull_up=self._sharing.selections == "pull",
+            deferring=self._sharing.selections == "auto",
         )
 
     def _in_eddy(self, signature: Signature, number: EddyNumber) -> Flow:

@@ -66,7 +66,7 @@ def candidates(
     if not flow:
         return _only(replace(tree, why="it is no select-project-join query, grouped or not"))
     eddy = None
-    if sharing.sharing and sharing.selections == "push":
+    if sharing.sharing and sharing.selections != "pull":
         eddy = next((p for p in flow if p.signature.joins_by_time), None)
     if sharing.executor == "eddy":
         return Candidates(tuple(flow), widest(flow), (), tree, eddy)

@@ -32,6 +32,7 @@ import numpy as np
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.composites import in_order
+from eddyline.runtime.eddy.deferral import Deferral
 from eddyline.runtime.eddy.edges import JoinGraph, computed_keys
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.gates import Gates
@@ -65,6 +66,7 @@ class JoinFlow(Flow):
         gates: which rows become visible; None: all.
         schedule: of a join of two sources that is ``paced``.
         pull_up: whether predicates are applied above the join instead of below it.
+        deferring: whether expensive ones are if that costs less.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class JoinFlow(Flow):
         gates: Gates | None = None,
         schedule: Schedule | None = None,
         pull_up: bool = False,
+        deferring: bool = False,
     ) -> None:
         super().__init__(sources, [rows.window for rows in inputs], new_policy)
         self._rows = tuple(inputs)
@@ -98,6 +101,7 @@ class JoinFlow(Flow):
             pull_up,
             verify,
             keyless,
+            Deferral(self._rows, self._banks) if deferring else None,
         )
         self._computed_keys = [computed_keys(n, graph.edges) for n in range(len(inputs))]
         self._computes_keys = any(self._computed_keys)
@@ -197,7 +201,14 @@ class JoinFlow(Flow):
             scheduled.arrive(batches, new, self.arrived)
             return form.with_recipients(in_order([], 2, new[0][1][:0]))
         evicted = [c for n, batch in enumerate(batches) for c in form.evicted(n, batch)]
-        return form.with_recipients(form.join(new, evicted))
+        started = time.thread_time()
+        whole = form.join(new, evicted)
+        seconds = time.thread_time() - started
+        out = form.with_recipients(whole)
+        if self._parts.deferral is not None:
+            came = [len(batch) for batch, _ in new]
+            self._parts.deferral.decide(came, whole, seconds, form.windows, tick.clock)
+        return out
 
     def _report_keys(self, new: Sequence[Required], form: ResultForm) -> None:
         """Report the rows whose join keys cannot be computed: they match nothing."""

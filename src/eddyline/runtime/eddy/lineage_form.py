@@ -79,6 +79,8 @@ class LineageForm(ResultForm):
         if self.parts.pull_up:
             for source, bank in enumerate(self.parts.banks):
                 bank.narrow(self.parts.inputs[source].rows(whole.ids[source]), lineage)
+        if self.parts.deferral is not None and self.parts.deferral.is_active:
+            self.parts.deferral.apply(whole, lineage)
         if not self.parts.keyless:  # else they have been applied with the join condition
             self.parts.residual.narrow(batch, lineage)
         yield np.arange(len(batch)), lineage

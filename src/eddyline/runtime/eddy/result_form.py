@@ -11,6 +11,7 @@ import numpy as np
 
 from eddyline.runtime.batch import Batch, Stored
 from eddyline.runtime.eddy.composites import Composites, in_order, singletons
+from eddyline.runtime.eddy.deferral import Deferral
 from eddyline.runtime.eddy.members import Members
 from eddyline.runtime.eddy.routing import Routing
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, Windows
@@ -36,6 +37,7 @@ class FlowParts:
         pull_up: whether all predicates are applied above the join.
         verify: which pairs of two sources are results; None: all pairs with equal keys.
         keyless: whether the sources are joined on no key.
+        deferral: decides which predicates are applied above the join; None: none of them.
     """
 
     inputs: tuple[LineageInput, ...]
@@ -46,6 +48,7 @@ class FlowParts:
     pull_up: bool
     verify: Verify | None
     keyless: bool
+    deferral: Deferral | None
 
 
 class ResultForm(ABC):

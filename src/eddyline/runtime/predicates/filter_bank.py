@@ -61,6 +61,7 @@ class FilterBank:
         ] = {}  # the filters with a predicate of a query
         self._impossible: set[int] = set()
         self._disjunctive: set[int] = set()
+        self._late: dict[Hashable, int | None] = {}  # see ``late``
         self.has_predicates = False
         self.visits = 0
         self._screenings = 0
@@ -131,6 +132,7 @@ class FilterBank:
             self._filters[key].remove(bit)
             if not self._filters[key].predicates:
                 del self._filters[key]
+                self._late.pop(key, None)
 
     def _look(self) -> None:
         self.has_predicates = bool(self._filters or self._impossible or self._disjunctive)
@@ -271,11 +273,12 @@ class FilterBank:
             lineage_of: the lineage of those from one place to another.
         """
         disjuncts = [] if self._disjunctions is None else self._disjunctions.filters
-        step = rows_per_block(words, [*self._filters.values(), *disjuncts])
-        for grouped in self._filters.values():
+        early = self._early()
+        step = rows_per_block(words, [*early, *disjuncts])
+        for grouped in early:
             grouped.prepare()
         start = 0
-        for rows, order in self._routes(numbers.size):
+        for rows, order in self._routes(early, numbers.size):
             seen = [(f.visited, f.returned) for f in order]
             seconds = [0.0] * len(order)
             for first in range(start, start + rows, step):
@@ -295,9 +298,9 @@ class FilterBank:
                 visited, returned = grouped.visited - visited, grouped.returned - returned
                 self._policy.observe(grouped, visited, returned, spent)
 
-    def _routes(self, rows: int) -> list[tuple[int, _Order]]:
-        guards = tuple(f for f in self._filters.values() if f.attribute.guards)
-        others = [f for f in self._filters.values() if not f.attribute.guards]
+    def _routes(self, filters: Sequence[GroupedFilter], rows: int) -> list[tuple[int, _Order]]:
+        guards = tuple(f for f in filters if f.attribute.guards)
+        others = [f for f in filters if not f.attribute.guards]
         if len(others) < 2:  # there is no choice
             return [(rows, (*guards, *others))]
         routes = cast(list[tuple[int, _Order]], self._policy.routes(others, rows))
@@ -321,7 +324,7 @@ class FilterBank:
             rows = grouped.narrow(values, lineage, rows, numbers, undecided)
             spent = time.thread_time() - started
             seconds[i] += spent
-            grouped.seconds += spent
+            grouped.spend(spent, grouped.visited - visited)
             self.visits += grouped.visited - visited
         if self._disjunctive and self._disjunctions is not None:
             self.visits += self._disjunctions.narrow(values, lineage, rows, numbers)
@@ -330,6 +333,46 @@ class FilterBank:
             report(each.failure.of_queries(*each.bits(lineage)))
             each.clear(lineage)
         return rows_left(rows, lineage) if undecided else rows
+
+    # -- filters of which some are applied to joined rows ------------------------------------------
+
+    def put_off(self, grouped: GroupedFilter) -> None:
+        """Apply a filter in ``narrow_late`` from now on, and not in the other methods."""
+        self._late[grouped.attribute.key] = None
+
+    def put_forward(self, grouped: GroupedFilter, until: int) -> None:
+        """Undo this; rows from before go through it in ``narrow_late`` until an instant."""
+        self._late[grouped.attribute.key] = until
+
+    def late(self, clock: int) -> list[GroupedFilter]:
+        """The filters of ``narrow_late``."""
+        self._late = {k: until for k, until in self._late.items() if until is None or until > clock}
+        return [self._filters[key] for key in self._late]
+
+    def is_put_off(self, grouped: GroupedFilter) -> bool:
+        """Whether a filter is applied in ``narrow_late`` only."""
+        return self._late.get(grouped.attribute.key, 0) is None
+
+    def _early(self) -> list[GroupedFilter]:
+        if not self._late:
+            return list(self._filters.values())
+        return [f for f in self._filters.values() if not self.is_put_off(f)]
+
+    def narrow_late(self, batch: Batch, lineage: Array) -> None:
+        """Clear the bits of the queries of which a filter that has been put off does not accept a
+        row (uint64[n, W]).
+        """
+        values, rows = AttributeValues(batch), np.arange(len(batch))
+        undecided: list[Undecided] = []
+        for key in self._late:
+            grouped = self._filters[key]
+            started, visited = time.thread_time(), grouped.visited
+            rows = grouped.narrow(values, lineage, rows, np.arange(len(batch)), undecided)
+            grouped.spend(time.thread_time() - started, grouped.visited - visited)
+            self.visits += grouped.visited - visited
+        for each in undecided:
+            report(each.failure.of_queries(*each.bits(lineage)))
+            each.clear(lineage)
 
 
 def _simplified(clause: Clause) -> Sequence[_Condition] | None:

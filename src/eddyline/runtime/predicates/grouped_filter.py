@@ -108,7 +108,7 @@ class GroupedFilter:
         visited: number of rows evaluated: those required by a query with a predicate here.
         returned: number of these that such a query still required afterwards.
         share: of rows that ``screened`` accepts, of late.
-        seconds: of looking at rows, with computing the attribute.
+        seconds: of looking at rows, with computing the attribute. price: seconds per row of late.
 
     Raises:
         DataError: values of the attribute's type have no order.
@@ -121,6 +121,7 @@ class GroupedFilter:
         self.returned = 0
         self.share = 0.0
         self.seconds = 0.0
+        self.price = 0.0
         self._steps: dict[int, Steps] = {}
         self._has = SlotArray(np.bool_)  # by bit, whether it is in these
         self._columns: StepColumns | None = None  # of the steps but ``_new``; None: not made
@@ -170,6 +171,13 @@ class GroupedFilter:
         parts, has = np.zeros(width), self._has.held()
         np.divide(has, len(self._steps), out=parts[: has.size])
         return parts
+
+    def spend(self, seconds: float, visited: int) -> None:
+        """Count the time that this number of rows took."""
+        self.seconds += seconds
+        if visited:
+            known = _SMOOTH if self.price else 0.0
+            self.price = known * self.price + (1 - known) * seconds / visited
 
     def steps(self, bit: int) -> Steps:
         """The predicate of the query with this bit."""

@@ -77,7 +77,7 @@ _OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "executor": ("eddy", "auto", "eddy", "auto", "tree"),
     "policy": ("ticket", "back-pressure", "random", "fixed"),
     "feedback": ("auto", "jit", "jit", "doe", "off"),
-    "selections": ("push", "push", "pull"),
+    "selections": ("push", "auto", "pull"),
     "schedule": ("lwo", "swf", "greedy"),
     "keep": ({}, {}, {}, {"a": 0.6}, {"a": 0.8, "c": 0.5}),
 }
