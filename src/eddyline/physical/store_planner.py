@@ -102,5 +102,5 @@ class StorePlanner(ABC):
         if not (shared and isinstance(expiries, FifoStore)):
             return OwnTimeline(types, expiries, id_width)
         make = partial(SharedTimeline, types)
-        common = self._graph.part(("timeline", source, tuple(keys)), make)
+        common = self._graph.part(source, ("timeline", tuple(keys)), make)
         return PartOfTimeline(common, types, dtypes)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar, cast
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.failures import Failure, collected
@@ -82,7 +82,8 @@ class Graph:
         self._ends: dict[Operator, list[End]] = {}
         self.version = 0
         self._made = 0
-        self._parts: WeakValueDictionary[Hashable, object] = WeakValueDictionary()
+        self._parts: WeakKeyDictionary[Operator, WeakValueDictionary[Hashable, object]]
+        self._parts = WeakKeyDictionary()
 
     def __iter__(self) -> Iterator[Operator]:
         return (n.operator for n in self._nodes.values())
@@ -103,11 +104,12 @@ class Graph:
                 self._by_operator[source].uses += 1
         return self._nodes[key].operator
 
-    def part(self, key: Hashable, make: Callable[[], _Part]) -> _Part:
-        """What several operators have in common, while one of them has it."""
-        found = self._parts.get(key)
+    def part(self, source: Operator, key: Hashable, make: Callable[[], _Part]) -> _Part:
+        """What several operators over a source have in common, while one of them has it."""
+        of_source = self._parts.setdefault(source, WeakValueDictionary())
+        found = of_source.get(key)
         if found is None:
-            found = self._parts[key] = make()
+            found = of_source[key] = make()
         return cast(_Part, found)
 
     def find(self, key: Hashable) -> Operator | None:

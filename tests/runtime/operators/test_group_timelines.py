@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import io
+import weakref
 from random import Random
 
 import pyarrow as pa
@@ -11,7 +13,7 @@ import pytest
 import eddyline
 from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.group import GroupBy
-from eddyline.runtime.operators.group_timelines import PartOfTimeline
+from eddyline.runtime.operators.group_timelines import PartOfTimeline, SharedTimeline
 from eddyline.types import TIMESTAMP
 
 DDL = "CREATE STREAM s (ts TIMESTAMP, k BIGINT, t STRING, v DOUBLE, i BIGINT) TIMESTAMP BY ts"
@@ -152,15 +154,18 @@ def test_keys_are_looked_up_once() -> None:
 
 def test_a_timeline_goes_with_its_last_query() -> None:
     engine = _engine()
-    for i in range(2):
-        engine.query(
-            f"SELECT k, {('AVG', 'MIN')[i]}(v) FROM s [RANGE 3 SECONDS] GROUP BY k", name=f"q{i}"
-        )
-    _process(engine, rows(Random(2), 0))
-    parts = engine.parts.queries
-    engine.drop("q0")
-    engine.drop("q1")
-    assert not [o for o in in_order(parts.operators()) if isinstance(o, GroupBy)]
+    gone: list[weakref.ref[SharedTimeline]] = []
+    for what in ("AVG", "MIN"):
+        engine.query(f"SELECT k, {what}(v) FROM s [RANGE 3 SECONDS] GROUP BY k", name=what)
+        _process(engine, rows(Random(2), 2_000_000 * len(gone)))
+        gone.append(weakref.ref(_timelines(engine)[-1]._shared))
+        assert gone[-1]() is gone[0]()
+    engine.query("SELECT k FROM s [RANGE 3 SECONDS]", name="other")
+    for what in ("AVG", "MIN"):
+        engine.drop(what)
+    _process(engine, rows(Random(2), 6_000_000))
+    gc.collect()
+    assert gone[0]() is None
 
 
 def _timelines(engine: eddyline.Engine) -> list[PartOfTimeline]:

@@ -85,6 +85,9 @@ class GroupBy(Operator):
         first = self._values.rows(slot, since, self._named)
         return replace(first, pair=np.array([-1], np.int64))
 
+    def settle(self, clock: int) -> None:
+        self._timeline.settle()
+
     def live(self, clock: int) -> Batch:
         self._values.report_all(clock, self._named)
         slots = self._timeline.table.used()

@@ -50,6 +50,9 @@ class Timeline(Protocol):
     def release(self, groups: Array) -> None:
         """These groups have no rows."""
 
+    def settle(self) -> None:
+        """End a chunk."""
+
     def __len__(self) -> int:
         """Number of rows that wait."""
 
@@ -157,6 +160,9 @@ class OwnTimeline:
     def release(self, groups: Array) -> None:
         self.table.release(groups)
 
+    def settle(self) -> None:
+        """There is nothing to do."""
+
     def __len__(self) -> int:
         return 0 if self._expiries is None else len(self._expiries)
 
@@ -196,7 +202,6 @@ class SharedTimeline:
         """The groups of rows that come; what happens, without lanes; and how it was merged."""
         if batch is self._batch and self._step is not None:
             return self._step
-        self.settle()
         self.has_begun = True
         slot = self.table.slots(keys, len(batch))
         self._waiting.push([batch.exp, slot])
@@ -216,13 +221,14 @@ class SharedTimeline:
         return exp, slot
 
     def leave(self, groups: Array) -> None:
-        """These groups have no rows from the next step on; all operators say the same."""
+        """These groups have no rows; all operators say the same."""
         self._gone = groups
 
     def settle(self) -> None:
-        """Release the groups that have left."""
+        """End a chunk: release the groups that have left."""
         self.table.release(self._gone)
         self._gone = self._gone[:0]
+        self._batch = self._step = None
 
     def restore(self, table: State, exp: Array, slot: Array) -> bool:
         """Take over groups and rows; returns whether they are the ones that are there."""
@@ -284,11 +290,13 @@ class PartOfTimeline:
     def release(self, groups: Array) -> None:
         self._shared.leave(groups)
 
+    def settle(self) -> None:
+        self._shared.settle()
+
     def __len__(self) -> int:
         return len(self._lanes)
 
     def state(self) -> State:
-        self._shared.settle()
         exp, slot = self._shared.waiting()
         _, *lanes = self._lanes.peek()
         rows = FifoStore([np.int64, np.int64, np.int64, np.int8, *self._dtypes])
