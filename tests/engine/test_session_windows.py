@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from eddyline import Engine
+from eddyline.runtime.operators import session_rows
 
 SECOND = 1_000_000
 
@@ -56,6 +58,31 @@ def test_explain_shows_sessions() -> None:
     )
     text = engine.queries["q"].explain()
     assert "SessionGroups  SESSION 30 SECONDS BY k WHERE (x <> '2'): x; COUNT(*)" in text, text
+
+
+def test_early_results_share_the_rows_of_sessions() -> None:
+    engine = engine_of(
+        a="SELECT k, window_end, COUNT(*) AS n FROM s [SESSION 30 SECONDS BY k] GROUP BY k, "
+        "window_start, window_end EMIT CHANGES",
+        b="SELECT k, x, window_start FROM s [SESSION 30 SECONDS BY k] EMIT CHANGES",
+    )
+    changes = engine.process({"s": rows((0, "a", "1"), (30, "a", "2"), (61, "a", "3"))})["a"]
+    assert values(changes, "_op", "n") == [("+", 1), ("-", 1), ("+", 2), ("-", 2), ("+", 1)]
+    end = SECOND * 60 + 1  # a row at the end would have extended the session
+    assert changes["_ts"].cast(pa.int64()).to_pylist()[3] == end
+    operators = [o["operator"] for o in engine.stats()["operators"]]
+    assert operators.count("SessionRows") == 1
+    assert "SessionRows  SESSION 30 SECONDS BY k" in engine.queries["a"].explain()
+
+
+def test_rows_of_ended_sessions_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_rows, "_LEAST_FORGOTTEN", 0)
+    engine = engine_of(q="SELECT k, window_end FROM s [SESSION 1 SECOND BY k] EMIT CHANGES")
+    for start in range(0, 3000, 300):
+        engine.process({"s": rows(*((start + 3 * i, f"k{i % 7}", "1") for i in range(100)))})
+    kept = {o["operator"]: o["rows_kept"] for o in engine.stats()["operators"]}
+    assert kept["SessionRows"] == 1
+    assert kept["Over"] == 1
 
 
 def test_rows_that_fail_extend_their_session() -> None:

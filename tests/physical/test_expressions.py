@@ -16,6 +16,7 @@ from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal
 from eddyline.algebra.functions import FUNCTIONS, cast
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.expressions.compile import KERNELS
+from eddyline.physical.expressions.encodings import ENCODING_KERNELS, FALLIBLE_ENCODINGS
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
 from eddyline.physical.expressions.json_values import JSON_KERNELS
 from eddyline.physical.expressions.list_functions import LIST_KERNELS
@@ -238,14 +239,17 @@ def test_agrees_with_duckdb(expr: Expr, sql: str, duck: duckdb.DuckDBPyConnectio
     same(ours, theirs)
 
 
-BITS = ("&", "|", "~", "bit_count", "shiftleft", "shiftright")
+BITS = ("&", "|", "~", "bit_count", "shiftleft", "shiftright", "shiftrightunsigned")
 
 
 def test_every_kernel_is_compared_somewhere() -> None:
     used = {e.function for top, _ in AGREE for e in _calls(top)}
     of_spark = {
         *LIST_KERNELS,
+        *ENCODING_KERNELS,
+        *FALLIBLE_ENCODINGS,
         *BITS,
+        *("acosh", "asinh", "atanh", "cot", "csc", "sec", "rint", "factorial"),
         "to_json",
         "truncate",
         "crc32",

@@ -1,5 +1,5 @@
-"""SESSION windows: final results are those of the oracle, however the rows are cut into batches and
-chunks, with restarts, under each strategy; closed sessions are forgotten all the time.
+"""SESSION windows: final and early results are those of the oracle, however the rows are cut into
+batches and chunks, with restarts, under each strategy; closed sessions are forgotten all the time.
 """
 
 from __future__ import annotations
@@ -53,6 +53,22 @@ QUERIES: Final = (
     "SELECT [K]window_end, COUNT(*) AS n FROM [S] GROUP BY [K]window_end UNION ALL "
     "SELECT [K]window_end, MAX(x) AS n FROM [S] GROUP BY [K]window_end",
 )
+#: What has early results alone.
+EARLY: Final = (
+    "SELECT [K]x, window_start, window_end FROM [S]",
+    "SELECT x, COUNT(*) AS n, MAX(window_end) AS last FROM [S] WHERE x > 0 GROUP BY x",
+    "SELECT n, COUNT(*) AS c FROM (SELECT [K]window_end, COUNT(*) AS n FROM [S] GROUP BY "
+    "[K]window_end) AS q GROUP BY n",
+    "SELECT COUNT(*) AS n, SUM(x) AS y FROM [S]",
+    "SELECT q.window_end, r.k, r.x FROM (SELECT [K]window_end, MAX(x) AS y FROM [S] GROUP BY "
+    "[K]window_end) AS q LEFT JOIN r [RANGE 1 SECOND] AS r ON q.y = r.x",
+    "SELECT r.k, r.x FROM r [RANGE 1 SECOND] AS r WHERE EXISTS (SELECT 1 FROM [S] WHERE "
+    "window_end > r.ts AND x = r.x)",
+    "SELECT [K]window_start, SUM(x) AS y FROM [S] GROUP BY [K]window_start HAVING SUM(x) > 2",
+    "SELECT [K]x, window_end, window_end - window_start AS d, 6 / x AS y FROM [S] "
+    "WHERE 6 / x > 1 GROUP BY [K]x, 6 / x, window_end, window_start",
+)
+EMITS: Final = ("CHANGES", "CHANGES", "SNAPSHOT EVERY 300 MILLISECONDS", "INSERTS")
 #: Other spellings, each beside one that the oracle reads.
 SPELLINGS: Final = (
     (
@@ -135,6 +151,25 @@ def test_sessions_in_group_by() -> None:
     for seed in range(4):
         script = play(Random(seed), queries, {}, SPELLINGS)
         assert script.changes("s0").num_rows
+
+
+@pytest.mark.parametrize("sessions", SESSIONS, ids=lambda s: str(s[0]))
+def test_early_results(sessions: tuple[str, tuple[str, ...]]) -> None:
+    queries = {f"q{i}": f"{text(q, sessions)} EMIT CHANGES" for i, q in enumerate(QUERIES + EARLY)}
+    queries |= {"at": f"{text(QUERIES[0], sessions)} EMIT SNAPSHOT EVERY 200 MILLISECONDS"}
+    script = play(Random(0), queries, {"chunk_rows": 3})
+    assert script.changes("q0").num_rows
+
+
+@given(st.integers(0, 2**48), OPTIONS)
+def test_early_results_match_the_oracle(seed: int, options: dict[str, Any]) -> None:
+    random = Random(seed)
+    queries = {
+        f"q{i}": f"{text(random.choice(QUERIES + EARLY), random.choice(SESSIONS))} "
+        f"EMIT {random.choice(EMITS)}"
+        for i in range(4)
+    }
+    play(random, queries, options | {"keep": {}})
 
 
 @given(st.integers(0, 2**48), OPTIONS)

@@ -31,6 +31,7 @@ WINDOWS: Final = (
     *("[PARTITION BY k ROWS 2]", "[NOW]"),
 )
 FIXED: Final = ("[TUMBLE 1 SECOND]", "[HOP 2 SECONDS EVERY 1 SECOND]", "[TUMBLE 700 MILLISECONDS]")
+SESSIONS: Final = ("[SESSION 500 MILLISECONDS BY k]", "[SESSION 300 MILLISECONDS]")
 VALUES: Final = (
     *("x", "x", "x + 1", "-x", "x % 3", "COALESCE(x, 7)", "ABS(x - 2)", "NULLIF(x, 2)"),
     *("CASE WHEN x > 1 THEN x ELSE 0 END", "LENGTH(k) + x", "GREATEST(x, 2)"),
@@ -80,7 +81,8 @@ class Maker:
             return f"({self.select(depth - 1)})"
         pick = self.random.random()
         if pick < 0.1:
-            return f"(SELECT k, x FROM {self.pick('s', 'r')} {self.pick(*FIXED)})"
+            windows = self.pick(*FIXED, *SESSIONS)
+            return f"(SELECT k, x FROM {self.pick('s', 'r')} {windows})"
         return f"{self.pick('s', 'r')} {self.pick(*WINDOWS)}"
 
     def select(self, depth: int) -> str:
@@ -108,6 +110,15 @@ class Maker:
             f"SELECT k, {self.pick(*AGGREGATES)} AS x FROM {source} AS p{self.where()} "
             "GROUP BY k, window_start, window_end"
         )
+
+    def in_sessions(self, depth: int) -> str:
+        """Grouped by sessions, as far as they have come."""
+        source = f"{self.pick('s', 'r')} {self.pick(*SESSIONS)}"
+        value = self.pick(*AGGREGATES, "MINUTE(window_end) + COUNT(*)")
+        group = self.pick("k", "k, window_start, window_end", "k, x % 2, window_end")
+        if "window_end" in value:
+            group = "k, window_end"
+        return f"SELECT k, {value} AS x FROM {source} AS p{self.where()} GROUP BY {group}"
 
     def distinct(self, depth: int) -> str:
         return f"SELECT DISTINCT k, {self.pick(*VALUES)} AS x FROM {self.item(depth)} AS p"
@@ -139,6 +150,8 @@ class Maker:
             f"EXISTS (SELECT 1 FROM {inner} AS {b} WHERE {b}.k = {a}.k)",
             f"NOT EXISTS (SELECT 1 FROM {inner} AS {b} WHERE {b}.k = {a}.k AND {b}.x > 1)",
             f"{a}.x IN (SELECT {b}.x FROM {inner} AS {b})",
+            f"({a}.k, {a}.x) IN (SELECT {b}.k, {b}.x FROM {inner} AS {b})",
+            f"({a}.k, {a}.x) NOT IN (SELECT {b}.k, {b}.x FROM {inner} AS {b} WHERE {b}.x <> 1)",
             f"{a}.x >= (SELECT MAX({b}.x) FROM {inner} AS {b} WHERE {b}.k = {a}.k)",
             f"({a}.x = 1 OR EXISTS (SELECT 1 FROM {inner} AS {b} WHERE {b}.x = {a}.x))",
         )
@@ -187,6 +200,7 @@ class Maker:
 _FORMS: Final = (
     *(Maker.plain, Maker.grouped, Maker.in_windows, Maker.distinct, Maker.joined, Maker.joined),
     *(Maker.with_table, Maker.filtered, Maker.several, Maker.ordered, Maker.first),
+    Maker.in_sessions,
 )
 
 

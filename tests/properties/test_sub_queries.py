@@ -73,7 +73,17 @@ class Maker:
     def contains(self, outer: str, value: str) -> str:
         inner = self.where(outer, only_equal=False)
         negated = self.random.choice(["", "NOT "])
+        if self.rows == "p" and self.random.random() < 0.3:
+            return self.tuple_in(value, negated, inner)
         return f"{value} {negated}IN (SELECT q.x FROM {self.source()}{inner})"
+
+    def tuple_in(self, value: str, negated: str, where: str) -> str:
+        """Both values are NULL for some rows."""
+        others, found = self.random.choice(
+            [(("p.k",), "q.x, q.k"), ((f"{value} + 1",), "q.x, NULLIF(q.x, 2)")]
+        )
+        tested = ", ".join((value, *others))
+        return f"({tested}) {negated}IN (SELECT {found} FROM {self.source()}{where})"
 
     def condition(self, outer: str, value: str, depth: int) -> str:
         pick = self.random.random()
@@ -107,6 +117,8 @@ class Maker:
         if kind < 0.5:
             return f"SELECT p.k, p.x, {self.value('p', 'p.x')} AS v FROM {source}"
         if kind < 0.6:
+            if kind < 0.55:
+                return f"SELECT p.x FROM {source} WHERE {self.tuple_in('p.x', 'NOT ', '')}"
             return f"SELECT p.x FROM {source} WHERE p.x NOT IN (SELECT q.x FROM {self.source()})"
         if kind < 0.65:
             where = self.where("p", only_equal=True)

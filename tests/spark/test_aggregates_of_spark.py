@@ -20,6 +20,7 @@ AGGREGATES: Final = (
     *("regr_intercept(y, x)", "regr_sxx(y, x)", "regr_syy(y, x)", "regr_sxy(y, x)"),
     *("regr_count(y, x)", "regr_avgx(y, x)", "regr_avgy(y, x)"),
     *("var_samp(x)", "var_pop(x)", "stddev_pop(x)", "stddev(x)"),
+    *("skewness(x)", "kurtosis(x)", "skewness(n)", "kurtosis(d)", "skewness(y) FILTER (WHERE b)"),
     *("sum(d)", "avg(d)", "sum(w)", "avg(w)", "min(w)", "max(w)", "max_by(t, i)", "min_by(t, i)"),
     *("bit_and(n)", "bit_or(n)", "bit_xor(n)", "bool_and(b)", "bool_or(b)", "count_if(b)"),
     *("count(DISTINCT n, t)", "count(n, t)", "sum(DISTINCT n)", "avg(DISTINCT d)"),

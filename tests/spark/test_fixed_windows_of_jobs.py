@@ -27,6 +27,10 @@ QUERIES: Final = {
     "GROUP BY k, window_end EMIT CHANGES",
     "sessions": "SELECT k, window_start, window_end, COUNT(*) AS n, SUM(x) AS x FROM s "
     "[SESSION 200 MILLISECONDS BY k] WHERE x > 1 GROUP BY k, window_start, window_end",
+    "early_sessions": "SELECT k, window_start, window_end, COUNT(*) AS n, SUM(x) AS x FROM s "
+    "[SESSION 200 MILLISECONDS BY k] WHERE x > 1 GROUP BY k, window_start, window_end EMIT CHANGES",
+    "rows_of_sessions": "SELECT k, x, window_end FROM s [SESSION 70 MILLISECONDS BY k] "
+    "EMIT CHANGES",
     "in_group_by": "SELECT window.end, COUNT(*) AS n FROM s GROUP BY window(ts, '2 seconds')",
     "session_window": "SELECT k, session_window.end, COUNT(*) AS n FROM s WHERE x > 1 GROUP BY "
     "k, session_window(ts, '150 milliseconds')",

@@ -57,6 +57,35 @@ SAME = [
         "SELECT v, explode(split(s, ',')) AS part FROM a WHERE v > 1",
         "SELECT v, part FROM a LATERAL VIEW explode(split(s, ',')) t AS part WHERE v > 1",
     ),
+    (
+        "SELECT regexp_replace(s, '[0-9]', '#', 'g') AS p FROM a",
+        "SELECT regexp_replace(s, '[0-9]', '#') AS p FROM a",
+    ),
+    ("SELECT * EXCEPT (s, ts) FROM a", "SELECT k, v FROM a"),
+    (f"SELECT a.* EXCLUDE (ts, s), x FROM {A}, {B}", f"SELECT a.k, a.v, x FROM {A}, {B}"),
+    ("SELECT * EXCEPT (ts) REPLACE (v + 1 AS v) FROM a", "SELECT k, v + 1 AS v, s FROM a"),
+    (
+        f"SELECT k + 1 AS l, SUM(v) + 1 AS t, s FROM {A} GROUP BY ALL",
+        f"SELECT k + 1 AS l, SUM(v) + 1 AS t, s FROM {A} GROUP BY k + 1, s",
+    ),
+    (f"SELECT SUM(v) AS t FROM {A} GROUP BY ALL", f"SELECT SUM(v) AS t FROM {A}"),
+    (
+        f"SELECT v FROM {A} WHERE k = ANY (SELECT k FROM {B})",
+        f"SELECT v FROM {A} WHERE k IN (SELECT k FROM {B})",
+    ),
+    (
+        f"SELECT v > 1 AND (k, v) <> ALL (SELECT k, x FROM {B}) AS t FROM {A}",
+        f"SELECT v > 1 AND (k, v) NOT IN (SELECT k, x FROM {B}) AS t FROM {A}",
+    ),
+    (
+        "SELECT t.* FROM (SELECT named_struct('p', k, 'q', v) AS t FROM a)",
+        "SELECT t.p, t.q FROM (SELECT named_struct('p', k, 'q', v) AS t FROM a)",
+    ),
+    (
+        "SELECT v, posexplode(split(s, ',')) FROM a",
+        "SELECT v, CAST(pos - 1 AS INT) AS pos, col AS col FROM a, "
+        "UNNEST(split(s, ',')) WITH ORDINALITY AS __elements (col, pos)",
+    ),
     ("SELECT v FROM a WHERE (k, v) = (1, 2)", "SELECT v FROM a WHERE k = 1 AND v = 2"),
     ("SELECT v FROM a WHERE (k, v) <> (1, 2)", "SELECT v FROM a WHERE NOT (k = 1 AND v = 2)"),
     (

@@ -46,6 +46,19 @@ def _spread(least: int, root: bool) -> Callable[[Rows], Any]:
     return expected
 
 
+def _shape(rows: Rows, power: int) -> Any:
+    """Skewness (3) or kurtosis (4)."""
+    values = [Fraction(v) for v in present(rows, "n")]
+    if not values:
+        return None
+    mean = sum(values) / len(values)
+    second, high = (sum((v - mean) ** p for v in values) / len(values) for p in (2, power))
+    if not second:
+        return None
+    shape = float(high) / math.sqrt(float(second**power)) - (3 if power == 4 else 0)
+    return round(shape, 9)
+
+
 def _comoment(name: str) -> Callable[[Rows], Any]:
     def expected(rows: Rows) -> Any:
         pairs = _pairs(rows)
@@ -169,6 +182,8 @@ EXPECTED: Final[dict[str, Callable[[Rows], Any]]] = {
         f"REGR_{n.upper()}(y, x)": _comoment(n)
         for n in ("slope", "intercept", "r2", "sxx", "syy", "sxy")
     },
+    "ROUND(SKEWNESS(n), 9)": lambda rows: _shape(rows, 3),
+    "ROUND(KURTOSIS(n) FILTER (WHERE b), 9)": lambda rows: _shape([r for r in rows if r["b"]], 4),
     "REGR_COUNT(y, x)": lambda rows: len(_pairs(rows)),
     "BIT_AND(n)": _of("n", lambda values: reduce(and_, values)),
     "BIT_OR(n)": _of("n", lambda values: reduce(or_, values)),

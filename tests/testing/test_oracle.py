@@ -190,6 +190,42 @@ def test_nan_equals_itself_and_is_the_largest(predicate: str, ds: list[float | s
     assert difference([(d,) for d in ds], found) == ([], [])
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("VAR_POP(d)", "NaN"),
+        ("STDDEV_POP(d) FILTER (WHERE d > 1)", "NaN"),
+        ("VAR_POP(d) FILTER (WHERE d < 1)", None),
+        ("VAR_POP(d) OVER (PARTITION BY d)", "NaN"),
+        ("VAR_POP(k)", 0.0),
+        ("VAR_SAMP(d)", None),
+    ],
+)
+def test_the_deviation_of_nan_alone_is_nan(value: str, expected: object) -> None:
+    rows = batch("ts | k | d\n1s | 1 | nan")
+    found = answer(f"SELECT {value} AS x FROM s [RANGE 1 SECOND]", {"s": rows}, {}, 1_000_000)
+    assert found == [(expected,)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("(a.k, a.s) IN (SELECT b.k, b.s FROM b [RANGE 9 SECONDS])", [1]),
+        ("(a.k, a.s) NOT IN (SELECT b.k, b.s FROM b [RANGE 9 SECONDS])", [3]),
+        (
+            "(a.k, a.s) NOT IN (SELECT b.k, b.s FROM b [RANGE 9 SECONDS] WHERE k > 9)",
+            [1, 2, 3, None],
+        ),
+        ("NOT (a.k, a.s) IN (SELECT b.k, b.s FROM b [RANGE 9 SECONDS] WHERE k = 2)", [1, 3]),
+    ],
+)
+def test_tuples_are_equal_or_not_or_it_is_unknown(condition: str, expected: object) -> None:
+    a = batch("ts | k | s\n1s | 1 | x\n1s | 2 | x\n1s | 3 | x\n1s | . | y")
+    b = batch("ts | k | s\n1s | 1 | x\n1s | 2 | .\n1s | 3 | y\n1s | 3 | y\n1s | 4 | y")
+    sql = f"SELECT k FROM a [RANGE 9 SECONDS] WHERE {condition}"
+    assert [k for (k,) in answer(sql, {"a": a, "b": b}, {}, 1_000_000)] == expected
+
+
 def test_nan_is_one_value_to_distinct() -> None:
     oracle = Oracle({"a": batch("ts | d:double\n1s | nan\n1s | nan")})
     assert oracle.answer("SELECT DISTINCT d FROM a [NOW]", parse_time("1s")) == [("NaN",)]

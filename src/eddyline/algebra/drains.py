@@ -15,6 +15,7 @@ from eddyline.algebra.plan import (
     Project,
     RunningOver,
     SessionGroups,
+    SessionRows,
     StreamScan,
     Union,
     Unnest,
@@ -50,6 +51,8 @@ def _drain(plan: Plan) -> _Drain:
             return _Drain(0, plan.window.us if isinstance(plan.window, Range) else 0)
         case Windowed():
             return _Drain(comes, max(ends, comes + plan.windows.size_us))
+        case SessionRows():
+            return _Drain(comes, max(ends, comes + plan.gap_us + 1))
         case SessionGroups():
             comes += plan.gap_us
             return _Drain(comes, max(ends, comes))

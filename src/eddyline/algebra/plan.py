@@ -56,7 +56,7 @@ from eddyline.algebra.nodes.scans import (
     TableScan,
     Updates,
 )
-from eddyline.algebra.nodes.sessions import SessionGroups, Sessions
+from eddyline.algebra.nodes.sessions import SessionGroups, SessionRows, Sessions
 from eddyline.algebra.nodes.windowed import FinalRows, Windowed
 
 #: Every kind of node.
@@ -79,6 +79,7 @@ AnyPlan: TypeAlias = (
     | Union
     | GroupBy
     | SessionGroups
+    | SessionRows
     | MatchRecognize
     | Over
     | RunningOver
@@ -118,6 +119,7 @@ __all__ = [
     "RunningOver",
     "SemiJoin",
     "SessionGroups",
+    "SessionRows",
     "Sessions",
     "SharedRows",
     "StreamScan",

@@ -103,11 +103,12 @@ class QueryMetrics:
         have = self.rows_out.size
         if size <= have:
             return
-        more = max(size, 2 * have) - have
-        self.rows_out, self.seconds, self.checks, buckets, total, most = (
-            np.pad(counts, ((0, more), *[(0, 0)] * (counts.ndim - 1))) for counts in self._arrays()
-        )
-        self._buckets, self._latency_sum, self._latency_max = buckets, total, most
+        end = max(size, 2 * have)
+        larger = [np.zeros((end, *counts.shape[1:]), counts.dtype) for counts in self._arrays()]
+        for counts, before in zip(larger, self._arrays(), strict=True):
+            counts[:have] = before
+        self.rows_out, self.seconds, self.checks, *latencies = larger
+        self._buckets, self._latency_sum, self._latency_max = latencies
 
 
 def _bucket(seconds: float) -> int:

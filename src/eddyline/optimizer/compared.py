@@ -21,6 +21,7 @@ from eddyline.algebra.plan import (
     RunningOver,
     SemiJoin,
     SessionGroups,
+    SessionRows,
     StreamScan,
     TableScan,
     Union,
@@ -93,7 +94,7 @@ def _origins(plan: Plan, below: list[list[Origins]], found: set[ComparedColumn])
             keys = [_read([k], below[0]) for k in plan.by]
             found |= frozenset().union(*keys)
             return keys + [frozenset()] * (2 + len(plan.aggregates))
-        case Over() | RunningOver():
+        case Over() | RunningOver() | SessionRows():
             for key in plan.partition:
                 found |= _read([key], below[0])
             return below[0] + [frozenset()] * (len(plan.schema) - len(below[0]))

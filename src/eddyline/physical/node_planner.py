@@ -9,8 +9,6 @@ from typing import Final, assert_never
 import numpy as np
 import pyarrow as pa
 
-from eddyline.algebra.expressions import ColumnRef, Expr, Literal
-from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
     AntiJoin,
     AsofJoin,
@@ -24,16 +22,15 @@ from eddyline.algebra.plan import (
     LookupJoin,
     LookupSemiJoin,
     MatchRecognize,
-    MergedGroupBy,
     Negation,
     Over,
-    PartialGroupBy,
     Plan,
     Product,
     Project,
     RunningOver,
     SemiJoin,
     SessionGroups,
+    SessionRows,
     SharedRows,
     StreamScan,
     TableScan,
@@ -47,8 +44,6 @@ from eddyline.kernels import matching
 from eddyline.physical.asof_forms import asof_form
 from eddyline.physical.clauses import screen_of
 from eddyline.physical.compiled import (
-    aggregate_column,
-    group_keys,
     output,
     residual,
     row_id,
@@ -57,12 +52,12 @@ from eddyline.physical.compiled import (
 )
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.tree import FeedbackTree, feeds_back, takes_feedback
+from eddyline.physical.group_planner import GroupPlanner
 from eddyline.physical.match_recognize import matching as compiled_matching
 from eddyline.physical.over import partitions_of
 from eddyline.physical.patterns import base_scan, is_endless, passes_rows, row_ids_of
 from eddyline.physical.running_over import running_form
-from eddyline.physical.session_groups import session_grouping
-from eddyline.physical.store_planner import StorePlanner
+from eddyline.physical.session_groups import session_form, session_grouping
 from eddyline.physical.strategy import JoinTreeBuilder, Strategy
 from eddyline.physical.window_groups import window_groups
 from eddyline.runtime.batch import Evaluator
@@ -71,12 +66,8 @@ from eddyline.runtime.join_inputs.join_input import InputRows, JoinInput, StemRo
 from eddyline.runtime.join_inputs.table_input import StaticInput, TableInput
 from eddyline.runtime.operators.asof import AsofJoin as AsofOperator
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
 from eddyline.runtime.operators.filter import Filter as FilterOperator
 from eddyline.runtime.operators.first_rows import FirstRows
-from eddyline.runtime.operators.group import GroupBy as GroupByOperator
-from eddyline.runtime.operators.group_aggregates import AggregateColumn
-from eddyline.runtime.operators.group_values import ALL_GROUPS, GroupValues, ShownGroups
 from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.lookup import Kind
 from eddyline.runtime.operators.lookup import Lookup as LookupOperator
@@ -89,6 +80,7 @@ from eddyline.runtime.operators.running_over import RunningOver as RunningOperat
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.operators.scan import TableScan as TableScanOperator
 from eddyline.runtime.operators.session_group import SessionGroup
+from eddyline.runtime.operators.session_rows import SessionRows as SessionRowsOperator
 from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.supplied_input import SuppliedInput
 from eddyline.runtime.operators.union import Union as UnionOperator
@@ -97,7 +89,6 @@ from eddyline.runtime.operators.window_group import WindowGroup
 from eddyline.runtime.operators.windowed import Final as FinalOperator
 from eddyline.runtime.operators.windowed import LastInstant
 from eddyline.runtime.operators.windowed import Windowed as WindowedOperator
-from eddyline.runtime.stores.expiry import ExpiryStore
 from eddyline.runtime.stores.intermediates import ResultRows
 from eddyline.runtime.stores.stem import EndlessWindow, Stem
 from eddyline.runtime.stores.table import TableStem
@@ -105,9 +96,6 @@ from eddyline.types import FOREVER
 
 #: The SteM of a stream or table, by its name.
 StemOf = Callable[[str], Stem]
-
-#: A key on which all rows agree.
-_CONSTANT_KEY: Final = Literal(pa.bool_(), True)
 
 _RULES: Final = {Negation: matching.NEGATION, SemiJoin: matching.SEMI, AntiJoin: matching.ANTI}
 _LOOKUPS: Final[dict[type[Plan], Kind]] = {
@@ -117,7 +105,7 @@ _LOOKUPS: Final[dict[type[Plan], Kind]] = {
 }
 
 
-class NodePlanner(StorePlanner):
+class NodePlanner(GroupPlanner):
     """Builds operators of plan nodes into a graph; equal sub-plans share one operator."""
 
     def __init__(self, graph: Graph, stem_of: StemOf, strategy: Strategy) -> None:
@@ -180,6 +168,8 @@ class NodePlanner(StorePlanner):
                 return self._group(node, retract=True)
             case SessionGroups():
                 return SessionGroup(self._rows_of_windows(node.input), session_grouping(node))
+            case SessionRows():
+                return SessionRowsOperator(self._rows_of_windows(node.input), session_form(node))
             case Over():
                 return self._over(node)
             case RunningOver():
@@ -337,69 +327,6 @@ class NodePlanner(StorePlanner):
             expiries,
             width=row_ids_of(plan.input).stored_width,
             taken_back=plan.input.takes_back or expiries is None,
-        )
-
-    def _group(self, plan: GroupBy, *, retract: bool, shown: ShownGroups = ALL_GROUPS) -> Operator:
-        source = self.build(plan.input, probed=not is_endless(plan.input))
-        rows = plan.input
-        in_order = rows.pattern <= Pattern.WKS and not rows.takes_back
-        in_order &= type(plan) is GroupBy and self.expiries(rows, [np.int64]) is not None
-        columns = [aggregate_column(a, in_order=in_order) for a in plan.aggregates]
-        return self._grouping(
-            plan.input,
-            source,
-            plan.keys,
-            columns,
-            retract=retract,
-            by_instant=isinstance(plan, (PartialGroupBy, MergedGroupBy)),
-            shown=shown,
-        )
-
-    def _distinct(self, plan: Distinct) -> Operator:
-        if plan.input.takes_back:
-            return self._counted_distinct(plan)
-        types = [f.type for f in plan.schema]
-        expiries = self.timed_expiries(plan, [np.int64] * 3)
-        return self._delta(self.build(plan.input), types, expiries)
-
-    def _delta(
-        self, source: Operator, types: Sequence[pa.DataType], expiries: ExpiryStore
-    ) -> Operator:
-        """Duplicate elimination over rows of which none is taken back."""
-        return DistinctOperator(source, types, expiries)
-
-    def _counted_distinct(self, plan: Distinct) -> Operator:
-        """Duplicate elimination that counts the rows of each value."""
-        source = self.build(plan.input, probed=not is_endless(plan.input))
-        if not plan.schema:  # no keys would make the one group that exists even for no row
-            make = partial(self._grouping, plan.input, source, (_CONSTANT_KEY,), [], retract=True)
-            key = "one", self._key(plan, True)
-            return ProjectOperator(self._graph.obtain(key, make), [])
-        columns = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
-        return self._grouping(plan.input, source, columns, [], retract=True)
-
-    def _grouping(
-        self,
-        source_plan: Plan,
-        source: Operator,
-        keys: Sequence[Expr],
-        columns: list[AggregateColumn],
-        *,
-        retract: bool,
-        by_instant: bool = False,
-        shown: ShownGroups = ALL_GROUPS,
-    ) -> Operator:
-        id_width = row_ids_of(source_plan).width if source_plan.takes_back else 0
-        dtypes = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * id_width]
-        dtypes += [d for c in columns for d in c.aggregate.dtypes]
-        grouped = group_keys(keys)
-        return GroupByOperator(
-            source,
-            grouped,
-            GroupValues(grouped, columns, retract=retract, shown=shown),
-            self.expiries(source_plan, dtypes),
-            id_width=id_width,
-            by_instant=by_instant,
         )
 
 

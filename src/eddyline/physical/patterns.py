@@ -28,6 +28,7 @@ from eddyline.algebra.plan import (
     RunningOver,
     SemiJoin,
     SessionGroups,
+    SessionRows,
     SharedRows,
     StreamScan,
     TableScan,
@@ -95,7 +96,7 @@ def row_ids_of(plan: Plan) -> RowIds:
             return RowIds(row_ids_of(node.input).stored_width + 1, stored=False)
         case RunningOver():
             return RowIds(1, stored=False) if node.waits_us else row_ids_of(node.input).computed
-        case AsofJoin():  # its rows are put into a store
+        case AsofJoin() | SessionRows():  # the rows are put into a store
             return RowIds(1, stored=True)
         case Union():
             return RowIds(1 + max(row_ids_of(p).width for p in node.parts), stored=False)

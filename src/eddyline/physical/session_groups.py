@@ -1,13 +1,14 @@
-"""What groups of sessions compute, compiled."""
+"""What operators of sessions compute, compiled."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from eddyline.algebra.plan import SessionGroups
+from eddyline.algebra.plan import SessionGroups, SessionRows
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.runtime import aggregates as runtime
 from eddyline.runtime.operators.session_group import SessionGrouping
+from eddyline.runtime.operators.session_rows import SessionForm
 
 
 def session_grouping(plan: SessionGroups) -> SessionGrouping:
@@ -23,6 +24,16 @@ def session_grouping(plan: SessionGroups) -> SessionGrouping:
         names=tuple(map(str, plan.by)),
         arguments=tuple(None if v is None else compile_expr(v) for v in values),
         aggregates=partial(_new, plan),
+    )
+
+
+def session_form(plan: SessionRows) -> SessionForm:
+    """The sessions of a node, compiled."""
+    return SessionForm(
+        plan.gap_us,
+        tuple(map(compile_expr, plan.partition)),
+        tuple(e.type for e in plan.partition),
+        plan.schema,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from eddyline.algebra.expressions import Expr
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import Plan
 from eddyline.physical.patterns import row_ids_of
@@ -16,6 +17,12 @@ from eddyline.physical.strategy import Strategy
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.expire import Expire
+from eddyline.runtime.operators.group_timelines import (
+    OwnTimeline,
+    PartOfTimeline,
+    SharedTimeline,
+    Timeline,
+)
 from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.stores.expiry import ExpiryStore, FifoStore, PartitionedStore
 
@@ -71,3 +78,29 @@ class StorePlanner(ABC):
             return FifoStore(dtypes)
         lifespan = plan.lifespan_us or _UNKNOWN_LIFESPAN_US
         return PartitionedStore(dtypes, max(lifespan // self._strategy.partitions, 1))
+
+    def timeline(
+        self,
+        plan: Plan,
+        source: Operator,
+        keys: Sequence[Expr],
+        dtypes: Sequence[Any],
+        *,
+        shared: bool,
+    ) -> Timeline:
+        """When rows of this plan enter groups, and leave them.
+
+        Args:
+            dtypes: of what aggregates remember of a row.
+            shared: whether all rows belong to a group, so that it may be one for several operators.
+        """
+        types = [key.type for key in keys]
+        id_width = row_ids_of(plan).width if plan.takes_back else 0
+        order = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * id_width]
+        expiries = self.expiries(plan, [*order, *dtypes])
+        shared &= bool(keys) and not plan.takes_back and plan.lifespan_us is not None
+        if not (shared and isinstance(expiries, FifoStore)):
+            return OwnTimeline(types, expiries, id_width)
+        make = partial(SharedTimeline, types)
+        common = self._graph.part(("timeline", source, tuple(keys)), make)
+        return PartOfTimeline(common, types, dtypes)

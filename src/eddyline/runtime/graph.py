@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar, cast
+from weakref import WeakValueDictionary
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.failures import Failure, collected
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.scan import Scan
+
+_Part = TypeVar("_Part")
 
 
 class End(Protocol):
@@ -79,6 +82,7 @@ class Graph:
         self._ends: dict[Operator, list[End]] = {}
         self.version = 0
         self._made = 0
+        self._parts: WeakValueDictionary[Hashable, object] = WeakValueDictionary()
 
     def __iter__(self) -> Iterator[Operator]:
         return (n.operator for n in self._nodes.values())
@@ -98,6 +102,13 @@ class Graph:
             for source in operator.inputs:
                 self._by_operator[source].uses += 1
         return self._nodes[key].operator
+
+    def part(self, key: Hashable, make: Callable[[], _Part]) -> _Part:
+        """What several operators have in common, while one of them has it."""
+        found = self._parts.get(key)
+        if found is None:
+            found = self._parts[key] = make()
+        return cast(_Part, found)
 
     def find(self, key: Hashable) -> Operator | None:
         """The operator of this key, if there is one."""

@@ -6,7 +6,7 @@ queries and leave the answer of each at another time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,13 @@ class Recipients:
         rows: int64[m], row numbers, query by query.
         starts: int64[width + 1]: the rows of query q are ``[starts[q], starts[q + 1])``.
         exp: int64[m], when each row leaves that query's answer, or what computes it.
+
+    Attributes:
+        lineages: int64[n] by reader, the numbers of the lineages of its queries (``Lineages``).
     """
 
     def __init__(self, rows: Array, starts: Array, exp: Array | Callable[[], Array]) -> None:
+        self.lineages: Mapping[object, Array] = {}
         self._listed: _Lists | None = (rows, starts)
         self._exp = exp
 
@@ -129,6 +133,7 @@ class NestedRecipients(Recipients):
         instants: Sequence[tuple[Array, Array]],
         until: Array | None = None,
     ) -> None:
+        self.lineages = {}
         self._listed = None
         self._exp = self._expiries
         self._rows_exp = rows_exp

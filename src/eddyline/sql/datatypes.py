@@ -47,6 +47,7 @@ def arrow_type(node: exp.DataType) -> pa.DataType:
     found = _ARROW.get(node.this)
     if found is None:
         name = node.sql("spark")
+        name = node.this.value if name in SQL_TYPES else name  # Spark has none of this name
         raise ValueError(f"unknown type {name}; {did_you_mean(name, type_names())}")
     return found
 

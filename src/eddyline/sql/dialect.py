@@ -283,7 +283,7 @@ class EddylineParser(MatchParser):
 
     def _parse_projections(self) -> Any:
         if self._curr.text.upper() == "TOP" and self._next.token_type == TokenType.NUMBER:
-            self.refuse("TOP", _BAG_ADVICE)
+            self.refuse("TOP", "write ORDER BY x DESC LIMIT 5 at the end")
         parsed = super()._parse_projections()
         if not parsed[0]:
             raise self.fail(f"expected the columns to SELECT, {self.here()}")

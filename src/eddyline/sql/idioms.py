@@ -97,6 +97,12 @@ IDIOMS: Final = (
     _idiom(r"WITHIN \d\S* \w+ ON|WITHIN \( .*? \)(?: GRACE .*?)? ON", "WITHIN of a join", _BETWEEN),
     _idiom("GRACE PERIOD", "GRACE PERIOD", _LATENESS),
     _idiom(
+        r"EMIT (?:CHANGES|FINAL) LIMIT \d+",
+        "LIMIT behind EMIT",
+        "a standing query has no last row; for the first ones by an order write ORDER BY x DESC "
+        "LIMIT 10 in front of EMIT",
+    ),
+    _idiom(
         r"FROM \w+ PARTITION BY \w+(?: EMIT .*)?",
         "PARTITION BY behind a stream",
         "rows go where the queries need them; for the last rows of each key write FROM s "
@@ -131,6 +137,13 @@ IDIOMS: Final = (
         "SET 'option'",
         "write SET option = value; how long state is kept follows from the windows",
     ),
+    _idiom(
+        r"(?<=RETURNING )\w+ (?:\( \d+ \) )?\)",
+        "RETURNING of json_value",
+        "write CAST(json_value(text, '$.field') AS INT)",
+    ),
+    _idiom(r"SAMPLE BY \d+\w*", "SAMPLE BY", f"{_BATCH}"),
+    _idiom("/ /", "//", "write a DIV b for the whole part of a quotient", "missing behind '/'"),
     # Materialize
     _idiom("SUBSCRIBE|TAIL", "SUBSCRIBE or TAIL", _CHANGES, "unknown statement"),
     _idiom(

@@ -1,7 +1,7 @@
 """Other spellings of a SELECT, written as those that the binder knows.
 
 ``a LEFT SEMI JOIN b ON c`` is ``WHERE EXISTS (SELECT 1 FROM b WHERE c)``, and ``SELECT explode(xs)
-AS x FROM s`` is ``SELECT x FROM s LATERAL VIEW explode(xs) t AS x``.
+AS x FROM s`` is ``SELECT x FROM s LATERAL VIEW explode(xs) t AS x``; posexplode also numbers them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from eddyline.sql.source import SourceText
 from eddyline.sql.unnest_syntax import Unnesting
 
 _HALF: Final = ("SEMI", "ANTI")
-_EXPLODING: Final = ("explode", "explode_outer", "unnest")
-#: The FROM item of exploded elements, and their column without a name.
-_ELEMENTS, _COLUMN = "__elements", "col"
+_NUMBERING: Final = ("posexplode", "posexplode_outer")
+_EXPLODING: Final = ("explode", "explode_outer", "unnest", *_NUMBERING)
+#: The FROM item of exploded elements, their column and that of their numbers without a name.
+_ELEMENTS, _COLUMN, _NUMBER = "__elements", "col", "pos"
 
 
 def rewritten(select: exp.Select, source: SourceText) -> None:
@@ -28,10 +29,26 @@ def rewritten(select: exp.Select, source: SourceText) -> None:
         SqlError: a SEMI or ANTI JOIN has no ON, or several lists are exploded; with a position.
     """
     for node in own_nodes(select):
+        if isinstance(node, (exp.EQ, exp.NEQ)):
+            _of_rows(node)
         if isinstance(node, exp.EQ):
             _of_any(node)
     _without_half_joins(select, source)
     _without_exploding(select, source)
+
+
+def _of_rows(node: exp.EQ | exp.NEQ) -> None:
+    """``x = ANY (SELECT ...)`` as IN, ``x <> ALL (SELECT ...)`` as NOT IN."""
+    of = node.expression
+    if not isinstance(of, exp.Any if isinstance(node, exp.EQ) else exp.All):
+        return
+    query = of.this
+    if not isinstance(query, exp.Query):
+        return
+    query = query if isinstance(query, exp.Subquery) else exp.Subquery(this=query)
+    found: exp.Expr = exp.In(this=node.this, query=query)
+    found.meta.update(node.meta or of.meta)
+    node.replace(found if isinstance(node, exp.EQ) else exp.Not(this=found))
 
 
 def _of_any(node: exp.EQ) -> None:
@@ -85,19 +102,36 @@ def _without_exploding(select: exp.Select, source: SourceText) -> None:
         message = "a SELECT explodes one list: write LATERAL VIEW explode(list) t AS x for each"
         raise source.error(found[1][1], message, UnsupportedError)
     ((place, call),) = found
-    column = exp.to_identifier(select.expressions[place].alias or _COLUMN)
+    numbered, alias = call.name.lower() in _NUMBERING, select.expressions[place].alias
+    if numbered and alias:
+        message = "posexplode makes the columns pos and col: leave AS out, or write FROM s, UNNEST("
+        raise source.error(call, f"{message}list) WITH ORDINALITY AS t (x, n)")
+    names = [_NUMBER, _COLUMN] if numbered else [alias or _COLUMN]
     elements = Unnesting(
         this=call.expressions[0],
-        function="EXPLODE_OUTER" if call.name.lower() == "explode_outer" else "EXPLODE",
-        alias=exp.TableAlias(this=exp.to_identifier(_ELEMENTS), columns=[column]),
+        function="EXPLODE_OUTER" if call.name.lower().endswith("outer") else "EXPLODE",
+        numbered=numbered,
+        alias=exp.TableAlias(
+            this=exp.to_identifier(_ELEMENTS), columns=[exp.to_identifier(n) for n in names[::-1]]
+        ),
     )
     elements.meta.update(call.meta)
-    shown = exp.column(column.copy(), table=_ELEMENTS)
-    shown.meta.update(call.meta)
     projections = list(select.expressions)
-    projections[place] = exp.alias_(shown, column.copy())
+    projections[place : place + 1] = [_of_elements(n, call) for n in names]
+    if numbered:  # WITH ORDINALITY counts from 1
+        number = projections[place]
+        less = exp.Sub(this=number.this, expression=exp.Literal.number(1))
+        to = exp.DataType.build("int")
+        projections[place] = exp.alias_(exp.Cast(this=less, to=to), names[0])
     select.set("expressions", projections)
     select.set("laterals", [*(select.args.get("laterals") or []), elements])
+
+
+def _of_elements(name: str, call: exp.Anonymous) -> exp.Expr:
+    """A column of the exploded elements."""
+    shown = exp.column(name, table=_ELEMENTS)
+    shown.meta.update(call.meta)
+    return exp.alias_(shown, name)
 
 
 def _call(projection: exp.Expr) -> exp.Anonymous | None:

@@ -29,7 +29,48 @@ def in_duckdb(query: exp.Expr) -> exp.Expr:
 
     adapted = query.transform(adapt).transform(_strict_cast).transform(_truncating_cast)
     adapted = adapted.transform(failing_division)
-    return _with_escapes(adapted)
+    return _with_tuples_compared(_with_deviations_of_nan(_with_escapes(adapted)))
+
+
+def _with_deviations_of_nan(query: exp.Expr) -> exp.Expr:
+    """The deviation of NaN alone is NaN; DuckDB's would be 0, as that of any value alone."""
+    for node in list(query.find_all(exp.VariancePop, exp.StddevPop)):
+        whole: exp.Expr = node
+        while isinstance(whole.parent, (exp.Filter, exp.Window)) and whole.arg_key == "this":
+            whole = whole.parent
+        largest = whole.copy()
+        found = next(largest.find_all(exp.VariancePop, exp.StddevPop))
+        most = exp.Max(this=found.this.copy())
+        largest = most if found is largest else largest
+        found.replace(most)
+        nothing = exp.Mul(this=exp.Literal.number(0), expression=largest)
+        whole.replace(exp.paren(exp.Add(this=whole.copy(), expression=nothing)))
+    return query
+
+
+def _with_tuples_compared(query: exp.Expr) -> exp.Expr:
+    """Writes ``(a, b) IN (SELECT c, d ...)`` as the OR of ``a = c AND b = d`` over all rows."""
+    for node in reversed(list(query.find_all(exp.In))):  # the inner ones first
+        if not isinstance(node.this, exp.Tuple) or not node.args.get("query"):
+            continue
+        select = node.args["query"].copy()
+        while isinstance(select, exp.Subquery):
+            select = select.this
+        assert isinstance(select, exp.Select), "a SELECT"
+        assert not select.args.get("group"), "without GROUP BY"
+        assert all(c.table for c in node.this.find_all(exp.Column)), "names with their tables"
+        select.set("distinct", None)
+        pairs = zip(node.this.expressions, select.selects, strict=True)
+        equal = exp.and_(*(exp.EQ(this=a.copy(), expression=b.unalias()) for a, b in pairs))
+        text = (
+            "CASE WHEN BOOL_OR(__e) THEN TRUE WHEN COUNT(*) > COUNT(__e) THEN NULL ELSE FALSE END"
+        )
+        value: exp.Expr = exp.maybe_parse(text, dialect="duckdb").transform(
+            lambda e, equal=equal: equal.copy() if isinstance(e, exp.Column) else e
+        )
+        select.set("expressions", [value])
+        node.replace(exp.Subquery(this=select))
+    return query
 
 
 def _with_escapes(query: exp.Expr) -> exp.Expr:

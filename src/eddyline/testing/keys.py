@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from eddyline.testing.reading import read_query
+from eddyline.testing.reading import read_query, session_gaps
 
 
 def group_key(sql: str, views: Mapping[str, str] | None = None) -> tuple[int, ...] | None:
@@ -15,14 +15,20 @@ def group_key(sql: str, views: Mapping[str, str] | None = None) -> tuple[int, ..
     A query replaces rows if it is a GROUP BY, or a projection or filter (without EXISTS and IN) of
     one in a sub-query or view, with the group's columns, and has no sub-queries above groups.
     ``()``: the one group of an aggregate without GROUP BY; None: the query does not replace rows.
+    The end of a session is no such column: it changes as the session grows.
 
     >>> group_key("SELECT SUM(x), k FROM a [RANGE 1 SECOND] GROUP BY k")
     (1,)
     """
-    reading = read_query(sql)
+    reading, views = read_query(sql), views or {}
     if reading.for_each is not None:  # rows of one rule do not replace those of another
         return None
-    return _key(reading.select, views or {})
+    found = _key(reading.select, views)
+    if found and session_gaps(sql, views):
+        assert isinstance(reading.select, exp.Query), "it has groups"
+        names = [e.alias_or_name for e in reading.select.selects]
+        return tuple(i for i in found if names[i] != "window_end")
+    return found
 
 
 def _key(query: exp.Expr, views: Mapping[str, str]) -> tuple[int, ...] | None:

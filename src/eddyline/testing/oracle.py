@@ -179,7 +179,10 @@ class Oracle:
         texts = [sql] if of_rows is None else [i.sql for i in of_rows]
         lengths = set().union(*(range_windows(text, self.views) for text in texts))
         changed = {t for table in self.live.values() for t in table.times_us()}
-        changed |= self._window_ends(sql)
+        ends = self._window_ends(sql)
+        changed |= ends
+        if session_gaps(sql, self.views):  # a row at the end of a session extends it
+            changed |= {t + 1 for t in ends}
         events = sorted(starts | changed | {t + length for t in starts for length in lengths})
         events = [t for t in events if t <= until_us]
         between = [(a + b) // 2 for a, b in zip(events, [*events[1:], until_us], strict=False)]

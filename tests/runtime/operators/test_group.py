@@ -13,6 +13,7 @@ from eddyline.runtime.aggregates.sums import SumInt
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.group import GroupBy
 from eddyline.runtime.operators.group_aggregates import AggregateColumn, GroupKeys
+from eddyline.runtime.operators.group_timelines import OwnTimeline
 from eddyline.runtime.operators.group_values import GroupValues
 from eddyline.runtime.stores.expiry import ListStore
 from operator_cases import Run, column, expect, in_chunks, random_changes
@@ -28,7 +29,7 @@ def counted(
     expiries = ListStore([np.int64, np.int64, np.int64, np.int8, np.int64, *lanes])
     keys = GroupKeys((column(0),), (pa.int64(),), ()) if keyed else GroupKeys((), (), ())
     values = GroupValues(keys, columns, retract=retract)
-    return GroupBy(source, keys, values, expiries, id_width=1)
+    return GroupBy(source, keys, values, OwnTimeline(keys.types, expiries, 1))
 
 
 def test_a_group_is_there_while_it_has_rows() -> None:

@@ -85,6 +85,7 @@ class Play:
         )
         asked = [b for b in self.queries if self.random.random() < 0.9]
         mask = mask_of(asked, 16)
+        self.bank.settle()
         pairs = list(self.bank.pairs(batch, mask))
         found = recipients_of(batch.exp, self.bank.blocks(batch, mask), 1024, [], pairs)
         expected = [

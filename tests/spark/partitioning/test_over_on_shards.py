@@ -45,6 +45,16 @@ QUERIES = {
         "RANK() OVER (PARTITION BY k ORDER BY COUNT(*) DESC) = 1",
         ["a.k"],
     ),
+    "groups of first rows": (
+        "SELECT k, SUM(x) AS x FROM (SELECT k, x FROM a [RANGE 3 SECONDS] QUALIFY ROW_NUMBER() "
+        "OVER (PARTITION BY k ORDER BY x DESC, ts) <= 2) AS q GROUP BY k EMIT CHANGES",
+        ["a.k"],
+    ),
+    "groups of first rows by the first column": (
+        "SELECT ts, COUNT(*) AS n FROM (SELECT ts FROM a [RANGE 3 SECONDS] QUALIFY ROW_NUMBER() "
+        "OVER (PARTITION BY k ORDER BY x DESC, ts) <= 2) AS q GROUP BY ts EMIT CHANGES",
+        ["a.k"],  # in parts, which are merged
+    ),
 }
 
 

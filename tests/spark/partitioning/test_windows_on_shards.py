@@ -23,6 +23,20 @@ QUERIES = {
         "DESCRIPTOR(ts), INTERVAL '3' SECOND) WHERE x > 1 GROUP BY k, x, window_end",
         ["a.k"],
     ),
+    "early results of sessions": (
+        "SELECT k, window_end, COUNT(*) AS n, SUM(x) AS x FROM a [SESSION 2 SECONDS BY k] "
+        "WHERE x > 1 GROUP BY k, window_start, window_end EMIT CHANGES",
+        ["a.k"],
+    ),
+    "early results of groups in sessions": (
+        "SELECT k, x, window_end, COUNT(*) AS n FROM a [SESSION 2 SECONDS BY k] "
+        "GROUP BY k, x, window_end EMIT CHANGES",
+        ["coalesce(a.k, 0)"],
+    ),
+    "rows of sessions": (
+        "SELECT k, x, window_start, window_end FROM a [SESSION 2 SECONDS BY k] EMIT CHANGES",
+        ["a.k"],
+    ),
     "sessions of all rows": (
         "SELECT window_end, k, COUNT(*) AS n FROM a [SESSION 1 SECOND] GROUP BY k, window_end",
         [],

@@ -44,9 +44,7 @@ no error
 ----------
 SELECT t.price FROM trades [NOW] t WHERE price = ANY (SELECT bid FROM quotes [NOW])
 =>
-UnsupportedError: line 1, column 55: ANY is not supported: use IN or EXISTS
-  SELECT t.price FROM trades [NOW] t WHERE price = ANY (SELECT bid FROM quotes [NOW])
-                                                        ^
+no error
 ----------
 SELECT t.price FROM trades [NOW] t WHERE price > ALL (SELECT bid FROM quotes [NOW])
 =>
@@ -193,4 +191,22 @@ SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW]
 SqlError: line 1, column 75: expected ), but the statement ends
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW]
                                                                             ^
+----------
+SELECT symbol FROM trades [RANGE 1 MINUTE] WHERE (symbol, price) IN (SELECT symbol, bid FROM quotes [RANGE 1 MINUTE])
+=>
+no error
+----------
+SELECT symbol FROM trades [RANGE 1 MINUTE] WHERE ROW(symbol, price) NOT IN (SELECT symbol, bid FROM quotes [RANGE 1 MINUTE])
+=>
+no error
+----------
+SELECT symbol FROM trades [RANGE 1 MINUTE] WHERE (symbol, price) IN (SELECT symbol FROM quotes [RANGE 1 MINUTE])
+=>
+SqlError: line 1, column 70: IN takes a sub-query with 2 columns, this one has 1
+  SELECT symbol FROM trades [RANGE 1 MINUTE] WHERE (symbol, price) IN (SELECT symbol FROM quotes [RANGE 1 MINUTE])
+                                                                       ^
+----------
+SELECT symbol FROM trades [RANGE 1 MINUTE] WHERE (symbol, price) = ANY (SELECT symbol, bid FROM quotes [RANGE 1 MINUTE])
+=>
+no error
 ----------

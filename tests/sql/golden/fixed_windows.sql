@@ -30,7 +30,7 @@ SqlError: line 1, column 32: the size of CUMULATE must be a multiple of its step
 ----------
 SELECT * FROM trades [SESSION 30 SECONDS BY symbol]
 =>
-UnsupportedError: line 1, column 1: a SELECT without GROUP BY of sessions is not supported: write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end
+UnsupportedError: line 1, column 1: a SELECT without GROUP BY of sessions is not supported: write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end, or EMIT CHANGES for early results
   SELECT * FROM trades [SESSION 30 SECONDS BY symbol]
   ^
 ----------
@@ -257,4 +257,10 @@ SqlError: line 1, column 52: a month has no fixed length: write a number of DAYS
 SELECT TUMBLE_START(ts, INTERVAL '1' YEAR), COUNT(*) FROM trades GROUP BY TUMBLE(ts, INTERVAL '1' YEAR)
 =>
 no error
+----------
+SELECT symbol, n, AVG(n) OVER (PARTITION BY symbol ORDER BY window_start ROWS 5 PRECEDING) AS a FROM (SELECT symbol, window_start, COUNT(*) AS n FROM trades [TUMBLE 1 MINUTE] GROUP BY symbol, window_start)
+=>
+UnsupportedError: line 1, column 26: an aggregate over a part of a partition is not supported here: it is over the rows of a stream: write the results of the windows to a sink, and read that as a stream
+  SELECT symbol, n, AVG(n) OVER (PARTITION BY symbol ORDER BY window_start ROWS 5 PRECEDING) AS a FROM (SELECT symbol, window_start, COUNT(*) AS n FROM trades [TUMBLE 1 MINUTE] GROUP BY symbol, window_s...
+                           ^
 ----------

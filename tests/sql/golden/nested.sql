@@ -166,13 +166,11 @@ no error
 ----------
 SELECT posexplode(split(symbol, ',')) FROM trades
 =>
-SqlError: line 1, column 8: there is no function posexplode: write FROM s, UNNEST(list) WITH ORDINALITY AS t (x, n)
-  SELECT posexplode(split(symbol, ',')) FROM trades
-         ^
+no error
 ----------
 SELECT x FROM trades, LATERAL (SELECT 1) AS t (x)
 =>
-UnsupportedError: line 1, column 31: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others
+UnsupportedError: line 1, column 31: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others, ASOF JOIN for the latest row
   SELECT x FROM trades, LATERAL (SELECT 1) AS t (x)
                                 ^
 ----------
@@ -395,4 +393,10 @@ SELECT CASE WHEN price > 1 THEN array(1) ELSE array('a') END FROM trades
 SqlError: line 1, column 18: ARRAY<INT> and ARRAY<STRING> have no common type; CAST one of them to the other
   SELECT CASE WHEN price > 1 THEN array(1) ELSE array('a') END FROM trades
                    ^
+----------
+SELECT posexplode(split(symbol, ',')) AS p FROM trades
+=>
+SqlError: line 1, column 8: posexplode makes the columns pos and col: leave AS out, or write FROM s, UNNEST(list) WITH ORDINALITY AS t (x, n)
+  SELECT posexplode(split(symbol, ',')) AS p FROM trades
+         ^
 ----------

@@ -166,7 +166,7 @@ SqlError: line 1, column 28: LIMIT needs ORDER BY: which rows are the first ones
 ----------
 SELECT TOP 10 * FROM trades
 =>
-UnsupportedError: line 1, column 8: TOP is not supported: the answer of a standing query is a bag of rows: sort and limit it when you read it
+UnsupportedError: line 1, column 8: TOP is not supported: write ORDER BY x DESC LIMIT 5 at the end
   SELECT TOP 10 * FROM trades
          ^
 ----------
@@ -190,7 +190,7 @@ UnsupportedError: line 1, column 22: UNPIVOT is not supported: write a SELECT fo
 ----------
 SELECT * FROM trades, LATERAL (SELECT * FROM orders WHERE orders.qty = trades.qty) q
 =>
-UnsupportedError: line 1, column 31: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others
+UnsupportedError: line 1, column 31: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others, ASOF JOIN for the latest row
   SELECT * FROM trades, LATERAL (SELECT * FROM orders WHERE orders.qty = trades.qty) q
                                 ^
 ----------
@@ -296,9 +296,9 @@ UnsupportedError: line 1, column 37: TABLESAMPLE is not supported here: ON OVERL
 ----------
 SELECT qty FROM trades WHERE qty = ANY (SELECT qty FROM orders)
 =>
-UnsupportedError: line 1, column 41: ANY is not supported: use IN or EXISTS
+SqlError: line 1, column 17: IN needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
   SELECT qty FROM trades WHERE qty = ANY (SELECT qty FROM orders)
-                                          ^
+                  ^
 ----------
 SELECT qty FROM trades WHERE qty > (SELECT avg(qty) FROM orders)
 =>
@@ -334,15 +334,11 @@ no error
 ----------
 SELECT * EXCEPT (qty) FROM trades
 =>
-UnsupportedError: line 1, column 8: * EXCEPT is not supported here: name the columns
-  SELECT * EXCEPT (qty) FROM trades
-         ^
+no error
 ----------
 SELECT * REPLACE (qty + 1 AS qty) FROM trades
 =>
-UnsupportedError: line 1, column 8: * REPLACE is not supported here: name the columns
-  SELECT * REPLACE (qty + 1 AS qty) FROM trades
-         ^
+no error
 ----------
 SELECT count(*) FROM trades [NOW] GROUP BY ROLLUP (symbol)
 =>
@@ -358,9 +354,7 @@ no error
 ----------
 SELECT count(*) FROM trades [NOW] GROUP BY ALL
 =>
-UnsupportedError: line 1, column 1: GROUP BY ALL is not supported: list the keys
-  SELECT count(*) FROM trades [NOW] GROUP BY ALL
-  ^
+no error
 ----------
 SELECT DISTINCT ON (symbol) * FROM trades [NOW]
 =>
@@ -568,7 +562,7 @@ UnsupportedError: line 1, column 8: ^ is not supported: for some it is a power, 
 ----------
 SELECT lenght(symbol) FROM trades
 =>
-SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 297: length, len, element, left, char_length, array_length, right, least
+SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 340: length, len, bit_length, element, left, char_length, octet_length, array_length
   SELECT lenght(symbol) FROM trades
          ^
 ----------
@@ -738,7 +732,7 @@ SqlError: line 1, column 58: expected 2 values in parentheses
 ----------
 SELECT qty FROM trades WHERE (symbol, qty) < ('A', 1)
 =>
-UnsupportedError: line 1, column 31: a tuple is not supported: compare it with others by = or IN, with rows of a query by EXISTS
+UnsupportedError: line 1, column 31: a tuple is not supported: compare it with others by = or IN, also IN (SELECT ...)
   SELECT qty FROM trades WHERE (symbol, qty) < ('A', 1)
                                 ^
 ----------
@@ -850,9 +844,7 @@ SqlError: line 1, column 8: there is no function jsonb_array_elements: there are
 ----------
 SELECT hex(qty) FROM trades
 =>
-SqlError: line 1, column 8: there is no function hex: write a function of your own, CREATE FUNCTION ... LANGUAGE PYTHON
-  SELECT hex(qty) FROM trades
-         ^
+no error
 ----------
 SELECT AS_VALUE(symbol) FROM trades
 =>
@@ -868,7 +860,35 @@ SqlError: line 1, column 8: write one position or key in [...]; a map is map(key
 ----------
 SELECT qty FROM trades WHERE (symbol, qty) IN (SELECT symbol, size FROM quotes [NOW]) WINDOW 1 MINUTE
 =>
-UnsupportedError: line 1, column 31: a tuple is not supported: compare it with others by = or IN, with rows of a query by EXISTS
-  SELECT qty FROM trades WHERE (symbol, qty) IN (SELECT symbol, size FROM quotes [NOW]) WINDOW 1 MINUTE
-                                ^
+no error
+----------
+SELECT * EXCEPT (quantity) FROM trades
+=>
+SqlError: line 1, column 18: there is no column 'quantity' in *; valid: price, qty, symbol, ts
+  SELECT * EXCEPT (quantity) FROM trades
+                   ^
+----------
+SELECT t.* REPLACE (qty + 1 AS quantity) FROM trades AS t
+=>
+SqlError: line 1, column 21: there is no column 'quantity' in *; valid: price, qty, symbol, ts
+  SELECT t.* REPLACE (qty + 1 AS quantity) FROM trades AS t
+                      ^
+----------
+SELECT *, COUNT(*) FROM trades [NOW] GROUP BY ALL
+=>
+UnsupportedError: line 1, column 8: * inside an expression is not supported: name the columns
+  SELECT *, COUNT(*) FROM trades [NOW] GROUP BY ALL
+         ^
+----------
+SELECT CAST(ts AS TIME) AS t FROM trades
+=>
+SqlError: line 1, column 13: unknown type TIME; did you mean 'TIMESTAMP'? valid: ARRAY, BIGINT, BINARY, BOOLEAN, CHAR, DATE, DECIMAL, DOUBLE, FLOAT, INT, INTEGER, LONG, MAP, REAL, SMALLINT, STRING, STRUCT, TIMESTAMP, TINYINT, VARCHAR
+  SELECT CAST(ts AS TIME) AS t FROM trades
+              ^
+----------
+SELECT symbol FROM trades [NOW] WHERE price > ANY (SELECT bid FROM quotes [NOW])
+=>
+UnsupportedError: line 1, column 52: ANY is not supported: use IN or EXISTS
+  SELECT symbol FROM trades [NOW] WHERE price > ANY (SELECT bid FROM quotes [NOW])
+                                                     ^
 ----------

@@ -62,21 +62,17 @@ SqlError: line 1, column 68: windows are over the event time, ts, not over 'pric
 ----------
 SELECT * FROM trades [SESSION 30 SECONDS BY symbol]
 =>
-UnsupportedError: line 1, column 1: a SELECT without GROUP BY of sessions is not supported: write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end
+UnsupportedError: line 1, column 1: a SELECT without GROUP BY of sessions is not supported: write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end, or EMIT CHANGES for early results
   SELECT * FROM trades [SESSION 30 SECONDS BY symbol]
   ^
 ----------
 SELECT symbol, COUNT(*) FROM trades [SESSION 30 SECONDS BY symbol] GROUP BY symbol EMIT CHANGES
 =>
-UnsupportedError: line 1, column 1: sessions have final results only: each row changes the end of its session. Leave EMIT out or write EMIT FINAL; for early results GROUP BY k over s [RANGE 30 SECONDS]
-  SELECT symbol, COUNT(*) FROM trades [SESSION 30 SECONDS BY symbol] GROUP BY symbol EMIT CHANGES
-  ^
+no error
 ----------
 SELECT symbol, COUNT(*) FROM trades [SESSION 30 SECONDS BY symbol] GROUP BY symbol EMIT SNAPSHOT EVERY 1 MINUTE
 =>
-UnsupportedError: line 1, column 1: sessions have final results only: each row changes the end of its session. Leave EMIT out or write EMIT FINAL; for early results GROUP BY k over s [RANGE 30 SECONDS]
-  SELECT symbol, COUNT(*) FROM trades [SESSION 30 SECONDS BY symbol] GROUP BY symbol EMIT SNAPSHOT EVERY 1 MINUTE
-  ^
+no error
 ----------
 SELECT window_end, COUNT(*) FROM trades [SESSION 30 SECONDS BY symbol] GROUP BY window_start, window_end
 =>
@@ -86,43 +82,43 @@ UnsupportedError: line 1, column 1: GROUP BY lacks symbol, which sessions are of
 ----------
 SELECT symbol, window_end - window_start FROM trades [SESSION 30 SECONDS BY symbol] WHERE window_end > TIMESTAMP '2026-01-01 00:00:00' GROUP BY symbol, window_start, window_end
 =>
-UnsupportedError: line 1, column 1: window_start and window_end of a session are known when it has ended: they are keys of GROUP BY, and can be read in HAVING and in the select list
+UnsupportedError: line 1, column 1: window_start and window_end of a session are known when it has ended: they are keys of GROUP BY, and can be read in HAVING and in the select list; EMIT CHANGES has early ones
   SELECT symbol, window_end - window_start FROM trades [SESSION 30 SECONDS BY symbol] WHERE window_end > TIMESTAMP '2026-01-01 00:00:00' GROUP BY symbol, window_start, window_end
   ^
 ----------
 SELECT symbol, MAX(window_end) FROM trades [SESSION 30 SECONDS BY symbol] GROUP BY symbol
 =>
-UnsupportedError: line 1, column 1: window_start and window_end of a session are known when it has ended: they are keys of GROUP BY, and can be read in HAVING and in the select list
+UnsupportedError: line 1, column 1: window_start and window_end of a session are known when it has ended: they are keys of GROUP BY, and can be read in HAVING and in the select list; EMIT CHANGES has early ones
   SELECT symbol, MAX(window_end) FROM trades [SESSION 30 SECONDS BY symbol] GROUP BY symbol
   ^
 ----------
 SELECT MAX(n) FROM (SELECT symbol, window_end, COUNT(*) AS n FROM trades [SESSION 30 SECONDS BY symbol] GROUP BY symbol, window_end) AS q GROUP BY symbol
 =>
-UnsupportedError: line 1, column 1: a second GROUP BY of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; write the result to a sink, and read that as a stream, for more
+UnsupportedError: line 1, column 1: a second GROUP BY of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; for more write EMIT CHANGES for early results, or the result to a sink, and read that as a stream
   SELECT MAX(n) FROM (SELECT symbol, window_end, COUNT(*) AS n FROM trades [SESSION 30 SECONDS BY symbol] GROUP BY symbol, window_end) AS q GROUP BY symbol
   ^
 ----------
 SELECT t.symbol, COUNT(*) FROM trades [SESSION 30 SECONDS BY symbol] AS t, quotes [RANGE 1 MINUTE] AS q WHERE t.symbol = q.symbol GROUP BY t.symbol
 =>
-UnsupportedError: line 1, column 1: a join of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; write the result to a sink, and read that as a stream, for more
+UnsupportedError: line 1, column 1: a join of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; for more write EMIT CHANGES for early results, or the result to a sink, and read that as a stream
   SELECT t.symbol, COUNT(*) FROM trades [SESSION 30 SECONDS BY symbol] AS t, quotes [RANGE 1 MINUTE] AS q WHERE t.symbol = q.symbol GROUP BY t.symbol
   ^
 ----------
 SELECT c.sector, t.symbol, COUNT(*) FROM trades [SESSION 30 SECONDS BY symbol] AS t LEFT JOIN companies AS c ON c.symbol = t.symbol GROUP BY c.sector, t.symbol
 =>
-UnsupportedError: line 1, column 1: UNION ALL below GROUP BY, or a join, of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; write the result to a sink, and read that as a stream, for more
+UnsupportedError: line 1, column 1: UNION ALL below GROUP BY, or a join, of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; for more write EMIT CHANGES for early results, or the result to a sink, and read that as a stream
   SELECT c.sector, t.symbol, COUNT(*) FROM trades [SESSION 30 SECONDS BY symbol] AS t LEFT JOIN companies AS c ON c.symbol = t.symbol GROUP BY c.sector, t.symbol
   ^
 ----------
 SELECT symbol FROM quotes [RANGE 1 MINUTE] AS q WHERE EXISTS (SELECT 1 FROM trades [SESSION 30 SECONDS BY symbol] AS t WHERE t.symbol = q.symbol)
 =>
-UnsupportedError: line 1, column 1: EXISTS of sessions is not supported: write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end
+UnsupportedError: line 1, column 1: EXISTS of sessions is not supported: write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end, or EMIT CHANGES for early results
   SELECT symbol FROM quotes [RANGE 1 MINUTE] AS q WHERE EXISTS (SELECT 1 FROM trades [SESSION 30 SECONDS BY symbol] AS t WHERE t.symbol = q.symbol)
   ^
 ----------
 SELECT symbol, COUNT(*) AS n FROM trades [SESSION 30 SECONDS BY symbol] GROUP BY symbol UNION ALL SELECT symbol, COUNT(*) AS n FROM quotes [TUMBLE 1 MINUTE] GROUP BY symbol
 =>
-UnsupportedError: line 1, column 1: UNION ALL with other rows of sessions is not supported: write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end
+UnsupportedError: line 1, column 1: UNION ALL with other rows of sessions is not supported: write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end, or EMIT CHANGES for early results
   SELECT symbol, COUNT(*) AS n FROM trades [SESSION 30 SECONDS BY symbol] GROUP BY symbol UNION ALL SELECT symbol, COUNT(*) AS n FROM quotes [TUMBLE 1 MINUTE] GROUP BY symbol
   ^
 ----------

@@ -108,13 +108,13 @@ UnsupportedError: line 1, column 23: ANY is not supported: use IN or EXISTS
 ----------
 SELECT t.price FROM trades [NOW] t, LATERAL (SELECT bid FROM quotes [NOW] q WHERE q.symbol = t.symbol) l
 =>
-UnsupportedError: line 1, column 45: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others
+UnsupportedError: line 1, column 45: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others, ASOF JOIN for the latest row
   SELECT t.price FROM trades [NOW] t, LATERAL (SELECT bid FROM quotes [NOW] q WHERE q.symbol = t.symbol) l
                                               ^
 ----------
 SELECT t.price FROM trades [NOW] t, LATERAL (SELECT MAX(bid) AS b FROM quotes [NOW] q WHERE q.symbol = t.symbol GROUP BY q.symbol) l
 =>
-UnsupportedError: line 1, column 45: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others
+UnsupportedError: line 1, column 45: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others, ASOF JOIN for the latest row
   SELECT t.price FROM trades [NOW] t, LATERAL (SELECT MAX(bid) AS b FROM quotes [NOW] q WHERE q.symbol = t.symbol GROUP BY q.symbol) l
                                               ^
 ----------

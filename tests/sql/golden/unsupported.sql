@@ -45,18 +45,6 @@ SqlError: line 1, column 55: expecting )
   SELECT symbol FROM trades [NOW] GROUP BY ROLLUP (CUBE (symbol, price))
                                                         ^
 ----------
-SELECT symbol FROM trades [NOW] GROUP BY ALL
-=>
-UnsupportedError: line 1, column 1: GROUP BY ALL is not supported: list the keys
-  SELECT symbol FROM trades [NOW] GROUP BY ALL
-  ^
-----------
-SELECT * EXCEPT (price) FROM trades
-=>
-UnsupportedError: line 1, column 8: * EXCEPT is not supported here: name the columns
-  SELECT * EXCEPT (price) FROM trades
-         ^
-----------
 SELECT DISTINCT ON (symbol) price FROM trades [NOW]
 =>
 SqlError: line 1, column 1: DISTINCT ON needs ORDER BY: which row is the first one?

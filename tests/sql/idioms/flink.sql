@@ -88,10 +88,10 @@ SqlError: line 1, column 16: there is no function CURRENT_WATERMARK: Engine.stat
   SELECT symbol, CURRENT_WATERMARK(ts) AS w FROM trades
                  ^
 ----------
-SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 3), 'yyyy') AS d FROM trades
+SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 6), 'yyyy') AS d FROM trades
 =>
-SqlError: line 1, column 20: there is no function TO_TIMESTAMP_LTZ: write timestamp_seconds(n), timestamp_millis(n) or timestamp_micros(n)
-  SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 3), 'yyyy') AS d FROM trades
+SqlError: line 1, column 20: to_timestamp_ltz of a number takes 0 for seconds, 3 for milliseconds; write timestamp_micros(n) for microseconds
+  SELECT DATE_FORMAT(TO_TIMESTAMP_LTZ(qty, 6), 'yyyy') AS d FROM trades
                      ^
 ----------
 SELECT symbol, UUID() AS u FROM trades
@@ -117,4 +117,10 @@ SELECT symbol FROM trades GROUP BY HOP_PROCTIME(ts, INTERVAL '1' MINUTE, INTERVA
 SqlError: line 1, column 36: there is no function HOP_PROCTIME: write FROM s [HOP 5 MINUTES EVERY 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)); FROM s [RANGE 5 MINUTES] slides with every row
   SELECT symbol FROM trades GROUP BY HOP_PROCTIME(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE), symbol
                                      ^
+----------
+SELECT JSON_VALUE(symbol, '$.a' RETURNING INTEGER) AS a FROM trades
+=>
+UnsupportedError: line 1, column 43: RETURNING of json_value is not supported: write CAST(json_value(text, '$.field') AS INT)
+  SELECT JSON_VALUE(symbol, '$.a' RETURNING INTEGER) AS a FROM trades
+                                            ^
 ----------

@@ -118,3 +118,9 @@ SqlError: line 1, column 8: there is no function EXTRACTJSONFIELD: write json_va
   SELECT EXTRACTJSONFIELD(symbol, '$.a') AS a FROM trades EMIT CHANGES
          ^
 ----------
+SELECT symbol, price FROM trades EMIT CHANGES LIMIT 10
+=>
+UnsupportedError: line 1, column 34: LIMIT behind EMIT is not supported: a standing query has no last row; for the first ones by an order write ORDER BY x DESC LIMIT 10 in front of EMIT
+  SELECT symbol, price FROM trades EMIT CHANGES LIMIT 10
+                                   ^
+----------

@@ -118,9 +118,21 @@ UnsupportedError: line 1, column 33: ^ is not supported: for some it is a power,
   SELECT symbol FROM trades WHERE qty ^ 2 > 9
                                   ^
 ----------
-SELECT qty FROM trades WHERE (symbol, qty) IN (SELECT symbol, size FROM quotes [NOW]) WINDOW 1 MINUTE
+SELECT qty FROM trades WHERE (symbol, qty) > ('AAPL', 3)
 =>
-UnsupportedError: line 1, column 31: a tuple is not supported: compare it with others by = or IN, with rows of a query by EXISTS
-  SELECT qty FROM trades WHERE (symbol, qty) IN (SELECT symbol, size FROM quotes [NOW]) WINDOW 1 MINUTE
+UnsupportedError: line 1, column 31: a tuple is not supported: compare it with others by = or IN, also IN (SELECT ...)
+  SELECT qty FROM trades WHERE (symbol, qty) > ('AAPL', 3)
                                 ^
+----------
+SELECT qty // 2 AS half FROM trades
+=>
+UnsupportedError: line 1, column 12: // is not supported: write a DIV b for the whole part of a quotient
+  SELECT qty // 2 AS half FROM trades
+             ^
+----------
+SELECT symbol, AVG(price) AS p FROM trades SAMPLE BY 1m
+=>
+UnsupportedError: line 1, column 44: SAMPLE BY is not supported: write FROM s [TUMBLE 10 SECONDS], with GROUP BY window_start, window_end
+  SELECT symbol, AVG(price) AS p FROM trades SAMPLE BY 1m
+                                             ^
 ----------

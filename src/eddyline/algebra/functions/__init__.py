@@ -9,12 +9,14 @@ conversion as a ``cast``, so evaluation needs no typing rules.
 """
 
 from eddyline.algebra.functions import (  # importing a family registers its functions
+    abbreviations,
     arithmetic,
     calendar,
     composed_aggregates,
     conditionals,
     datetimes,
     digests,
+    encodings,
     json_values,
     lambdas,
     list_functions,
@@ -64,6 +66,7 @@ __all__ = [
     "SqlFunction",
     "UserAggregate",
     "UserFunction",
+    "abbreviations",
     "arithmetic",
     "base_aggregate",
     "calendar",
@@ -74,6 +77,7 @@ __all__ = [
     "converted_constant",
     "datetimes",
     "digests",
+    "encodings",
     "find",
     "is_aggregate_name",
     "is_reserved",

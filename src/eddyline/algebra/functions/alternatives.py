@@ -48,7 +48,7 @@ _ADVICE: Final[dict[str, str]] = {
     "any_match": "write bool_or(condition)",
     "quantile approx_quantiles quantile_cont": "write percentile(x, 0.5)",
     "quantile_disc": "write percentile_disc(0.5) WITHIN GROUP (ORDER BY x)",
-    "skewness kurtosis product entropy": "",
+    "product entropy": "",
     "list array_concat_agg": "write array_agg(x)",
     "group_concat": "write string_agg(x, ',')",
     "json_agg json_arrayagg json_objectagg map_agg": _JSON_LISTS,
@@ -64,7 +64,7 @@ _ADVICE: Final[dict[str, str]] = {
     ),
     "date_add_interval adddate": "write ts + INTERVAL 5 MINUTES, or date_add(date, days)",
     "subdate": "write ts - INTERVAL 5 MINUTES, or date_sub(date, days)",
-    "timestamp_from_unix to_timestamp_ltz epoch_ms": (
+    "timestamp_from_unix epoch_ms": (
         "write timestamp_seconds(n), timestamp_millis(n) or timestamp_micros(n)"
     ),
     "epoch to_unixtime": "write unix_seconds(ts) or unix_millis(ts)",
@@ -73,7 +73,6 @@ _ADVICE: Final[dict[str, str]] = {
         "write to_timestamp(text, 'pattern') or to_date(text, 'pattern')"
     ),
     "convert": "write CAST(x AS type)",
-    "decode": "write CASE x WHEN ... THEN ... END",
     "charindex": "write position(part, text)",
     "current_watermark": "Engine.stats has the watermarks; the time of a result is its _ts",
     "jsonb_build_object json_build_object json_object": "write named_struct('name', value, ...)",
@@ -89,10 +88,27 @@ _ADVICE: Final[dict[str, str]] = {
     "jsonb_array_elements json_array_elements jsonb_array_elements_text": (
         "there are no lists of values in JSON texts: declare the column as ARRAY, or write x -> 0"
     ),
-    "to_hex hex unhex base64 unbase64 encode url_decode url_encode": (
+    "sha224 sha256 sha384 sha512": "write sha2(text, 256)",
+    "to_hex": "write hex(x)",
+    "from_hex": "write unhex(text)",
+    "to_base64": "write base64(x)",
+    "from_base64": "write CAST(unbase64(text) AS STRING)",
+    "format format_string printf": "write concat(a, b, ...), or a || b",
+    "format_number": "write CAST(round(x, 2) AS STRING)",
+    "to_number try_to_number": "write CAST(text AS DECIMAL(10, 2)), or try_cast",
+    "json_array_length json_object_keys": (
+        "declare the column as ARRAY or MAP, or write json_value(text, '$[0]')"
+    ),
+    "parse_url": "write regexp_extract(url, '^[a-z]+://([^/?#]+)', 1)",
+    "raise_error assert_true": "rows for which an expression fails are bad rows by themselves",
+    "make_interval make_dt_interval make_ym_interval": (
+        "write INTERVAL 5 MINUTES, or timestampadd(MINUTE, n, ts) for a number of them"
+    ),
+    "array_insert": "write concat(slice(list, 1, 2), array(x), slice(list, 3, size(list)))",
+    "current_user user session_user version current_database": "it is not a property of rows",
+    "levenshtein soundex mask luhn_check conv bround sentences": (
         "write a function of your own, CREATE FUNCTION ... LANGUAGE PYTHON"
     ),
-    "getbit bit_get": "write (x >> n) & 1",
 }
 
 #: What to write instead, by name; empty without advice.

@@ -19,6 +19,8 @@ from eddyline.algebra.functions.aggregate_requests import (
     uncomposed,
 )
 from eddyline.algebra.functions.aggregates import base_aggregate, condition_of
+from eddyline.algebra.functions.coercion import cast, is_number, literal
+from eddyline.algebra.functions.registry import resolve
 from eddyline.algebra.functions.sort_keys import last_value, sort_key
 from eddyline.algebra.orderings import Ordering
 from eddyline.errors import SqlError
@@ -130,6 +132,62 @@ def _regr_sxx(request: Request, arguments: tuple[Expr, ...]) -> Expr:
 @compose("regr_syy", "regr_syy(y, x)", "The same of y.", (2, 2))
 def _regr_syy(request: Request, arguments: tuple[Expr, ...]) -> Expr:
     return _pairs(request, arguments).base("regr_sxy", arguments[0], arguments[0])
+
+
+def _central(
+    request: Request, value: Expr
+) -> tuple[Expr, Callable[[Expr, Expr], Expr], Callable[[Expr, Expr], Expr]]:
+    """A number as x, the product of two expressions, and the sum of the products of two values
+    less their means, which is exact.
+    """
+    if not (is_number(value.type) or pt.is_null(value.type)):
+        raise SqlError(f"{request.name} needs numbers, not {sql_type(value.type)}")
+    double = cast(value, pa.float64())
+    return (
+        double,
+        lambda a, b: resolve("*", (a, b)),
+        lambda a, b: _pairs(request, (a, b)).base("regr_sxy", a, b),
+    )
+
+
+@compose(
+    "skewness",
+    "skewness(number)",
+    "Skewness of the values, a DOUBLE; NULL if all are equal. It loses digits where their mean is "
+    "many times their deviation.",
+    (1, 1),
+)
+def _skewness(request: Request, arguments: tuple[Expr, ...]) -> Expr:
+    x, times, moment = _central(request, arguments[0])
+    zero, two = (literal(n, pa.float64()) for n in (0.0, 2.0))
+    second = moment(x, x)
+    twice = times(two, request.base("avg", x))
+    third = resolve("-", (moment(times(x, x), x), times(twice, second)))
+    root = resolve("sqrt", (cast(request.base("count", x), pa.float64()),))
+    spread = resolve("nullif", (times(second, resolve("sqrt", (second,))), zero))
+    return resolve("/", (times(root, third), spread))
+
+
+@compose(
+    "kurtosis",
+    "kurtosis(number)",
+    "Excess kurtosis of the values, a DOUBLE; NULL if all are equal. It loses digits as skewness "
+    "does.",
+    (1, 1),
+)
+def _kurtosis(request: Request, arguments: tuple[Expr, ...]) -> Expr:
+    x, times, moment = _central(request, arguments[0])
+    zero, two = (literal(n, pa.float64()) for n in (0.0, 2.0))
+    square, second = times(x, x), moment(x, x)
+    twice = times(two, request.base("avg", x))
+    count = cast(request.base("count", x), pa.float64())
+    # of x * x - twice * x, which is (x - mean) ** 2 but for a constant
+    mixed = times(times(two, twice), moment(square, x))
+    fourth = resolve("-", (moment(square, square), mixed))
+    fourth = resolve("+", (fourth, times(times(twice, twice), second)))
+    spread = resolve("nullif", (times(second, second), zero))
+    excess = resolve("/", (times(count, fourth), spread))
+    return resolve("-", (excess, two))
 
 
 def _by(extreme: str) -> Callable[[Request, tuple[Expr, ...]], Expr]:

@@ -33,7 +33,7 @@ def _case(args: tuple[Expr, ...]) -> Expr | None:
 
 @define(
     "Conditional",
-    "if iff",
+    "if iff iif",
     "if(condition, then, else)",
     "``then`` if the condition is true, otherwise ``else``.",
 )

@@ -160,10 +160,13 @@ def _regexp_substr(args: tuple[Expr, ...]) -> Expr | None:
 @define(
     _FAMILY,
     "regexp_replace",
-    "regexp_replace(text, pattern, by)",
-    "Every match of the regular expression replaced; $1 is the match of its first group.",
+    ["regexp_replace(text, pattern, by)", "regexp_replace(text, pattern, by, 'g')"],
+    "Every match of the regular expression replaced; $1 is the match of its first group. 'g', as "
+    "in PostgreSQL, says the same.",
 )
 def _regexp_replace(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) == 4 and isinstance(args[3], Literal) and args[3].value == "g":
+        args = args[:3]
     types = (_STRING, _STRING, _STRING)
     call = with_constants("regexp_replace", args, types, _STRING, (1, 2))
     if not isinstance(call, Call):

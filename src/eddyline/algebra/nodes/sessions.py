@@ -17,7 +17,8 @@ from eddyline.types import Field, Schema
 @dataclass(frozen=True)
 class Sessions(WithWindow):
     """Rows with the start and the end of their session, as far as it has come. No operator makes
-    them: EMIT FINAL replaces the groups above by SessionGroups.
+    them: EMIT FINAL replaces the groups above by SessionGroups, other forms replace the node itself
+    by SessionRows, with which the end is computed.
 
     Attributes:
         partition: what rows of a session agree on.
@@ -30,6 +31,11 @@ class Sessions(WithWindow):
     def __post_init__(self) -> None:
         for expr in self.partition:
             check_columns(expr, self.input.schema)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """What it computes of rows of the input."""
+        return self.partition
 
     @cached_property
     def pattern(self) -> Pattern:  # each row changes the end of others
@@ -46,6 +52,14 @@ class Sessions(WithWindow):
     @property
     def label(self) -> str:
         return _label(self.partition, self.gap_us)
+
+
+@dataclass(frozen=True)
+class SessionRows(Sessions):
+    """Emits each row with the start of its session and, as window_end, the instant up to which the
+    row itself keeps the session open: the end of the session is the latest of its rows. A '-' per
+    row when time has passed the end. Keeps the rows of the sessions that are open.
+    """
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from eddyline.physical.expressions.comparison import COMPARISON_KERNELS
 from eddyline.physical.expressions.dates import DATE_KERNELS
 from eddyline.physical.expressions.digests import DIGEST_KERNELS
 from eddyline.physical.expressions.elementwise import ELEMENTWISE, element_column
+from eddyline.physical.expressions.encodings import ENCODING_KERNELS
 from eddyline.physical.expressions.evaluation import Columns, Evaluation, part_of
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
 from eddyline.physical.expressions.json_values import JSON_KERNELS
@@ -57,6 +58,7 @@ KERNELS: dict[str, Maker] = {
     **JSON_WRITING_KERNELS,
     **ZONE_KERNELS,
     **DIGEST_KERNELS,
+    **ENCODING_KERNELS,
     **LIST_KERNELS,
 }
 

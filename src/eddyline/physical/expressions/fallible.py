@@ -8,6 +8,7 @@ from typing import Final
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions import tolerant
 from eddyline.algebra.functions.fallibility import FALLIBLE
+from eddyline.physical.expressions.encodings import FALLIBLE_ENCODINGS
 from eddyline.physical.expressions.evaluation import LENIENT
 from eddyline.physical.expressions.fallible_numbers import FALLIBLE_NUMBERS
 from eddyline.physical.expressions.fallible_others import FALLIBLE_OTHERS
@@ -23,6 +24,7 @@ FALLIBLE_KERNELS: Final[dict[str, Maker]] = {
     **FALLIBLE_NESTED,
     **FALLIBLE_MONTHS,
     **FALLIBLE_MAPS,
+    **FALLIBLE_ENCODINGS,
     **FALLIBLE_OTHERS,
 }
 assert FALLIBLE_KERNELS.keys() == FALLIBLE

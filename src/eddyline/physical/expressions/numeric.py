@@ -103,6 +103,31 @@ def _make_shift(function: Any) -> Maker:
     return make
 
 
+def _right_unsigned(numbers: Any, counts: Any) -> Any:
+    unsigned = numbers.view(np.uint64 if numbers.dtype == np.int64 else np.uint32)
+    return np.right_shift(unsigned, counts.astype(unsigned.dtype)).view(numbers.dtype)
+
+
+def _make_of_double(function: Any) -> Maker:
+    """Infinities and NaN where a function has no value."""
+
+    def kernel(number: pa.Array) -> pa.Array:
+        with np.errstate(all="ignore"):
+            found = function(values_of(number).astype(np.float64))
+        return null_where_not(number.is_valid(), pa.array(found, pa.float64()))
+
+    return always(kernel)
+
+
+#: Of 0 to 20; others do not fit.
+_FACTORIALS: Final = pa.array([math.factorial(n) for n in range(21)], pa.int64())
+
+
+def _factorial(number: pa.Array) -> pa.Array:
+    fits = pc.and_(pc.greater_equal(number, 0), pc.less(number, len(_FACTORIALS)))
+    return _FACTORIALS.take(null_where_not(fits, number))
+
+
 def _bit_count(number: pa.Array) -> pa.Array:
     bits = np.bitwise_count(values_of(number).astype(np.int64).view(np.uint64))
     return pa.array(bits.astype(np.int32), mask=np.asarray(number.is_null()))
@@ -146,6 +171,15 @@ NUMERIC_KERNELS: Final[dict[str, Maker]] = {
     "~": always(pc.bit_wise_not),
     "shiftleft": _make_shift(np.left_shift),
     "shiftright": _make_shift(np.right_shift),
+    "shiftrightunsigned": _make_shift(_right_unsigned),
+    "factorial": always(_factorial),
+    "asinh": _make_of_double(np.arcsinh),
+    "acosh": _make_of_double(np.arccosh),
+    "atanh": _make_of_double(np.arctanh),
+    "cot": _make_of_double(lambda x: 1 / np.tan(x)),
+    "sec": _make_of_double(lambda x: 1 / np.cos(x)),
+    "csc": _make_of_double(lambda x: 1 / np.sin(x)),
+    "rint": _make_of_double(np.rint),
     "bit_count": always(_bit_count),
     "width_bucket": always(_width_bucket),
     "degrees": always(lambda angle: pc.multiply(angle, 180 / math.pi)),

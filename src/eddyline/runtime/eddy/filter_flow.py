@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.eddy.lineages import NONE as NO_LINEAGE
+from eddyline.runtime.eddy.lineages import Lineages
 from eddyline.runtime.eddy.members import Held, Member
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.failures import Failure, collecting, report
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.predicates.filter_bank import Clause, FilterBank
+from eddyline.runtime.predicates.filter_bank import FilterBank
 from eddyline.runtime.recipients import Recipients, recipients_of
 from eddyline.runtime.screens import Screen
 from eddyline.runtime.stores.columns import Array
+from eddyline.types import FOREVER
 
 
 class FilterFlow(Flow):
     """Emits the rows of its source that satisfy the predicates of some query.
 
     Queries for which the same rows qualify may be listed once (``list_once``): then the recipients
-    of a row include one of them only, whatever their windows.
+    of a row include one of them only, whatever their windows. Of those that are dormant in a
+    reader's ``lineages`` no recipients are listed; the recipients have the lineages' numbers.
     """
 
     _mask: Array  # uint64[W], all queries that are listed
@@ -40,13 +44,14 @@ class FilterFlow(Flow):
         super().__init__(sources, windows, new_policy)
         self._banks = [FilterBank(new_policy(), boxed=True)]
         self._new_policy = new_policy
-        self._newest: tuple[int, Sequence[Clause]] | None = None  # the last query, if it is there
-        self._alike: dict[object, set[int]] = {}  # bits of queries of which one is listed
-        self._alike_of: dict[int, object] = {}  # by bit, which of these it is in
+        self._newest: tuple[int, Member] | None = None  # the last query, if it is there
+        self._alike: dict[tuple[object, object], set[int]] = {}  # bits of queries: one is listed
+        self._alike_of: dict[int, tuple[object, object]] = {}  # by bit, which of these it is in
+        self._lineages: dict[object, Lineages] = {}  # by owner
 
     def admit(self, member: Member) -> int:
         bit = super().admit(member)
-        self._newest = bit, member.filters[0]
+        self._newest = bit, member
         return bit
 
     def list_once(self, owner: object, bit: int) -> Held:
@@ -57,6 +62,14 @@ class FilterFlow(Flow):
         self._alike_of[bit] = key
         self._changed = True
         return member
+
+    def number_lineages(self, owner: object, lineages: Lineages | None) -> None:
+        """From the next rows on number the lineages of the queries of this owner; None: no more."""
+        if lineages is None:
+            del self._lineages[owner]
+        else:
+            self._lineages[owner] = lineages
+        self._changed = True
 
     def window_of(self, bit: int) -> int:
         """How long rows live for a query, in microseconds."""
@@ -83,11 +96,17 @@ class FilterFlow(Flow):
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         self._refresh()
+        self._banks[0].settle()
         with collecting() as failures:
-            out = self._filtered(batches[0], self._mask)
+            out = self._filtered(batches[0], self._mask, numbered=bool(self._lineages))
         for failure in failures:
             report(self.of_all(failure))
         return out
+
+    def again(self, batch: Batch) -> Batch:
+        """The rows of the last batch, after some queries have been dormant."""
+        with collecting():  # what fails has been reported
+            return self._filtered(batch, self._mask, numbered=bool(self._lineages))
 
     def counts(self, recipients: Recipients) -> Array:
         listed = super().counts(recipients)
@@ -123,6 +142,9 @@ class FilterFlow(Flow):
                     self._listed[alike] = alike[0]
                     members.difference_update(alike[1:])
             self._mask = self._members.lineage(members)
+            for owner, lineages in self._lineages.items():
+                mine = ((a, bits & members) for (o, a), bits in self._alike.items() if o is owner)
+                lineages.fit({a: min(bits) for a, bits in mine if bits}, self._members.words)
             self._screen = None if self.has_windows else self._banks[0].screen(self._mask)
 
     def _results(self, clock: int, bits: Sequence[int]) -> Batch:
@@ -131,26 +153,59 @@ class FilterFlow(Flow):
         self._refresh()
         return self._filtered(self.inputs[0].live(clock), self._members.lineage(bits))
 
-    def _answer_of(self, bit: int, clauses: Sequence[Clause], clock: int) -> Batch:
+    def _answer_of(self, bit: int, member: Member, clock: int) -> Batch:
         """The results of the query that was added last, whatever the number of the others."""
         batch = self.inputs[0].live(clock)
-        bank, one = FilterBank(self._new_policy()), np.ones(1, np.uint64)
-        bank.add(0, clauses)
-        instants = [(batch.ts, self._members.lengths[0][bit : bit + 1])]
+        make = member.predicates[0]
         with collecting() as failures:
-            alone = recipients_of(
-                batch.exp, bank.blocks(batch, one), 1, instants if self._stem_windows else []
-            )
+            wanted = np.ones(len(batch), np.bool_) if make is None else make()(batch)
+        rows = self._rows_of(bit, member, batch) if failures else np.flatnonzero(wanted)
+        starts = np.zeros(self.width + 1, np.int64)
+        starts[bit + 1 :] = rows.size
+        exp = batch.exp[rows]
+        if self._stem_windows:
+            exp = np.minimum(exp, batch.ts[rows] + self._members.lengths[0][bit])
+        return batch.sent_to(Recipients(rows, starts, np.minimum(exp, FOREVER)))
+
+    def _rows_of(self, bit: int, member: Member, batch: Batch) -> Array:
+        """The rows that satisfy its predicates. For some of the others these fail."""
+        bank, one = FilterBank(self._new_policy()), np.ones(1, np.uint64)
+        bank.add(0, member.filters[0])
+        with collecting() as failures:
+            rows = recipients_of(batch.exp, bank.blocks(batch, one), 1, ()).rows
         for failure in failures:
             if failure.bits is not None:
                 report(replace(failure, bits=np.where(failure.bits == 0, bit, failure.bits)))
-        starts = np.zeros(self.width + 1, np.int64)
-        starts[bit + 1 :] = alone.rows.size
-        return batch.sent_to(Recipients(alone.rows, starts, alone.exp))
+        return rows
 
-    def _filtered(self, batch: Batch, mask: Array) -> Batch:
-        """Rows with the queries in ``mask`` whose predicates they satisfy."""
+    def _filtered(self, batch: Batch, mask: Array, *, numbered: bool = False) -> Batch:
+        """Rows with the queries in ``mask`` whose predicates they satisfy, and with the numbers of
+        their lineages instead of those that are dormant.
+        """
         instants = [(batch.ts, self._members.lengths[0])] if self._stem_windows else []
-        pairs, blocks = self._banks[0].pairs(batch, mask), self._banks[0].blocks(batch, mask)
-        width = self._members.width
-        return batch.sent_to(recipients_of(batch.exp, blocks, width, instants, pairs))
+        bank, width = self._banks[0], self._members.width
+        pairs = list(bank.pairs(batch, mask))
+        blocks, numbers = bank.blocks(batch, mask), {}
+        if numbered:
+            for owner, lineages in self._lineages.items():
+                lineages.leave_out(bank.boxed(mask.size))
+                numbers[owner] = np.full(len(batch), NO_LINEAGE)
+            blocks = self._numbered(blocks, numbers)
+        to = recipients_of(batch.exp, blocks, width, instants, pairs)
+        to.lineages = numbers
+        return batch.sent_to(to)
+
+    def _numbered(
+        self, blocks: Iterator[tuple[Array, Array]], numbers: dict[object, Array]
+    ) -> Iterator[tuple[Array, Array]]:
+        """The same blocks without the queries that are dormant; the numbers of lineages are put
+        into these arrays, int64[n] by owner.
+        """
+        listed = np.full(self._members.words, -1, np.int64).view(np.uint64)
+        for lineages in self._lineages.values():
+            listed &= ~lineages.dormant_mask
+        for rows, lineage in blocks:
+            for owner, lineages in self._lineages.items():
+                numbers[owner][rows] = lineages.number(lineage)
+            lineage &= listed
+            yield rows, lineage

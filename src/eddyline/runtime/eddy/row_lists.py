@@ -8,7 +8,6 @@ Arrays and kernels: ``kernels/row_lists.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,29 +29,12 @@ from eddyline.kernels.row_lists import (
     USED,
 )
 from eddyline.kernels.shared_groups import Walk
+from eddyline.runtime.eddy.entering_rows import NewRows
 from eddyline.runtime.eddy.window_cells import ABSENT, LEAST_SPOTS, WindowCells
-from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
 from eddyline.runtime.stores.slot_table import SlotTable
 from eddyline.types import FOREVER
-
-
-@dataclass(frozen=True, slots=True)
-class NewRows:
-    """Rows of which each enters some list.
-
-    Attributes:
-        ts, seq, group: int64[n]. lanes: what else is kept of them.
-        recipients: who gets them. list_of: int64, by recipient the list, or NONE.
-    """
-
-    ts: Array
-    seq: Array
-    group: Array
-    lanes: Sequence[Array]
-    recipients: Recipients
-    list_of: Array
 
 
 class RowLists(WindowCells):
@@ -145,11 +127,12 @@ class RowLists(WindowCells):
             self._numbers.release(np.array([number]))
         return groups
 
-    def empty(self, number: int, longest: int) -> Array:
-        """Remove the rows of a list. Groups keep their cells: ``enter`` follows, with all of them.
+    def empty(self, number: int, longest: int, *, keeps: bool = True) -> Array:
+        """Remove the rows of a list.
 
         Args:
             longest: the window that holds them all.
+            keeps: whether groups keep their cells, as ``enter`` follows, with all of these rows.
 
         Returns:
             Groups, likewise.
@@ -161,7 +144,7 @@ class RowLists(WindowCells):
         spans[longest] = (*begin, self._distance(begin, end))
         for window in self.windows_of(number):
             self.windows.array[window, [HEAD, OFFSET, DUE]] = (*end, FOREVER)
-        return self._leave(np.array([longest]), spans, keeps=True)
+        return self._leave(np.array([longest]), spans, keeps=keeps)
 
     def follow(self, window: int, other: int, clock: int) -> None:
         """Let a window of a list hold rows that a longer one does, as far as they are alive."""

@@ -11,9 +11,9 @@ queries hold; here filters differ as well, and are shared by lineage (Madden et 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
@@ -25,17 +25,17 @@ from eddyline.kernels.row_lists import received as received_rows
 from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge_apart
 from eddyline.runtime.constants import Constants
+from eddyline.runtime.eddy.dormant_lists import DormantLists
+from eddyline.runtime.eddy.entering_rows import EnteringRows
 from eddyline.runtime.eddy.filter_flow import FilterFlow
-from eddyline.runtime.eddy.quiet_windows import QuietWindows
-from eddyline.runtime.eddy.row_lists import NewRows, RowLists
+from eddyline.runtime.eddy.quiet_windows import QuietWindows, Terms
+from eddyline.runtime.eddy.row_lists import RowLists
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.group_aggregates import GroupKeys, Naming
 from eddyline.runtime.operators.group_values import GroupRows, GroupValues
-from eddyline.runtime.output import select_list
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.slot_arrays import SlotArray
 from eddyline.types import BEGINNING
 
@@ -100,22 +100,21 @@ class SharedGroups(Operator):
     ) -> None:
         super().__init__(())  # it gets the rows of the flow
         self._flow = flow
-        self._outputs = tuple(outputs)
-        self._keys = keys.evaluators[1:]
-        arguments = [c.argument for c in values.columns if c.argument is not None]
-        self._computed = (*self._keys, *arguments)
+        self._rows_of = EnteringRows(flow, outputs, keys, values)
+        self._groups = self._rows_of.groups
         self._values = values
         self._comparison = comparison
-        self._table = KeyTable(keys.types[1:])
         dtypes = [d for c in values.columns for d in c.aggregate.dtypes]
         self._lists = RowLists(dtypes, self._move)
         self._quiet = None if comparison is None else QuietWindows(self._lists)
+        self._dormant = None if comparison is None else DormantLists(flow, self, self._lists)
         self._loud = SlotArray(np.int8)
         self._asked: Array | None = None  # queries whose rows ``live`` returns; None: of all
         self._numbers: dict[int, int] = {}  # by bit
         self._list_of: dict[object, int] = {}  # by what rows qualify
         self._accepted_by: dict[int, object] = {}  # by list
-        self._by_bit: tuple[Array, Array] | None = None  # see ``_by_recipient``
+        self._lists_by_bit: Array | None = None  # see ``_by_recipient``
+        self._has_unused = False  # groups without rows in a list
 
     # -- queries -----------------------------------------------------------------------------------
 
@@ -125,16 +124,17 @@ class SharedGroups(Operator):
         if member.accepts not in self._list_of:
             mine = self._lists.add_list()
             self._list_of[member.accepts], self._accepted_by[mine] = mine, member.accepts
+            if self._dormant is not None:
+                self._dormant.add_list(mine, member.accepts)
         self._lists.add_window(number, self._list_of[member.accepts], member.windows[0])
         self._numbers[bit] = number
-        if self._by_bit is not None and bit < self._by_bit[0].size:
-            list_of, listed = self._by_bit
-            list_of[bit], listed[bit] = self._lists.list_of(number), True
+        if self._lists_by_bit is not None and bit < self._lists_by_bit.size:
+            self._lists_by_bit[bit] = self._lists.list_of(number)
 
     def dismiss(self, bit: int) -> None:
         """Remove a query with its groups."""
         number = self._numbers.pop(bit)
-        self._by_bit = None
+        self._lists_by_bit = None
         lists = self._lists
         mine = lists.list_of(number)
         cells = lists.cells_of(np.array([number]))
@@ -144,6 +144,8 @@ class SharedGroups(Operator):
         self._release(lists.remove_window(number))
         if not lists.has_list(mine):
             del self._list_of[self._accepted_by.pop(mine)]
+            if self._dormant is not None:
+                self._dormant.remove_list(mine)
 
     def bring_up(self, bits: Sequence[int], clock: int) -> Batch:
         """Group the rows that the flow holds for queries that have just been added.
@@ -152,6 +154,8 @@ class SharedGroups(Operator):
             The changes of their groups.
         """
         lists, new = self._lists, {self._numbers[b]: b for b in bits}
+        if self._dormant is not None:
+            self._fill(self._dormant.dormant & {lists.list_of(n) for n in new}, None, clock)
         missing: list[int] = []  # the bits of queries whose list has not all of their rows
         gone: list[Array] = []
         for mine in {lists.list_of(n) for n in new}:
@@ -200,8 +204,8 @@ class SharedGroups(Operator):
     # -- rows --------------------------------------------------------------------------------------
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        lists = self._lists
-        grown = self._enter(batches[0])
+        lists, since = self._lists, self.clock
+        grown = self._enter_call(batches[0], tick.clock)
         spans = lists.advance(tick.clock, lists.present, grown)
         self._grow()
         walk = lists.walk(grown, spans, self._loud.array)
@@ -215,6 +219,10 @@ class SharedGroups(Operator):
             self._quiet.processed(cell)
         self._release(lists.leave(spans))
         self._values.settle()
+        if self._dormant is not None:
+            for number in self._dormant.fall_dormant(any_loud, self._terms, since, tick.clock):
+                self._empty(number)
+            self._dormant.begin(tick.clock, self._terms)
         return _in_time(out)
 
     def live(self, clock: int) -> Batch:
@@ -235,52 +243,93 @@ class SharedGroups(Operator):
     def _enter(self, batch: Batch) -> Array:
         """Put the rows of a batch of the flow into lists; ``RowLists.enter``."""
         assert batch.recipients is not None, "set by the flow"
-        list_of, mine = self._by_recipient(batch.recipients.width)
-        with collecting() as failures:
-            batch, columns = select_list(batch, self._outputs, mine)
-            number = pa.nulls(len(batch), pa.int64())  # no key or argument reads it
-            batch = replace(batch, cells=(number, *columns))
-            batch, columns = select_list(batch, self._computed, mine)
-        for failure in failures:
-            report(self._flow.of_all(failure))
+        list_of = self._by_recipient(batch.recipients.width)
+        return self._lists.enter(self._rows_of.read(batch, list_of))
+
+    def _enter_call(self, batch: Batch, clock: int) -> Array:
+        """The same in a call: dormant lists that have to be filled have their rows from before it,
+        then.
+        """
+        to, dormant, compared = batch.recipients, self._dormant, self._comparison
+        lineage = None if to is None else to.lineages.get(self)
+        if to is None or dormant is None or compared is None or lineage is None:
+            return self._enter(batch)
+        list_of = self._by_recipient(to.width)
+        wanted = received_rows(to.rows, to.starts, list_of, len(batch)) | (lineage >= 0)
+        new = self._rows_of.read_all(batch, wanted, list_of)
+        if new is None:
+            loud = dormant.end()
+        else:
+            its = self._values.lanes_by_column(new.lanes)[compared.column]
+            rows = new.ts, lineage[wanted], new.group, its[0], its[-1]
+            loud = dormant.add(rows, self._terms, self.clock, clock)
+        if new is not None and not loud:
+            return self._lists.enter(new.received())
+        self._fill(loud, int(batch.seq[0]) if len(batch) else None, self.clock)
+        return self._enter(self._flow.again(batch))
+
+    def _fill(self, numbers: Collection[int], before: int | None, clock: int) -> None:
+        """Let dormant lists have the rows that they hold at ``clock``.
+
+        Args:
+            before: the ``seq`` of the first row that they do not take in; None: there is none.
+        """
+        if not numbers or self._dormant is None:
+            return
+        lists, bit_of = self._lists, {n: b for b, n in self._numbers.items()}
+        windows = [lists.windows_of(n) for n in numbers]
+        bits = [bit_of[some[0]] for some in windows]
+        batch = self._flow.answer(clock, bits)
         to = batch.recipients
         assert to is not None, "set by the flow"
-        received = received_rows(to.rows, to.starts, list_of, len(batch))
-        if not received.all():
-            places = np.flatnonzero(received)
-            to = to.renumbered(received)
-            batch, columns = batch.take(places), [c.take(pa.array(places)) for c in columns]
-        keys, rest = columns[: len(self._keys)], iter(columns[len(self._keys) :])
-        arguments = [None if c.argument is None else next(rest) for c in self._values.columns]
-        group = self._table.slots(keys, len(batch))
-        lanes = self._values.lanes(group, arguments)
-        return self._lists.enter(NewRows(batch.ts, batch.seq, group, lanes, to, list_of))
+        if before is not None:
+            batch = batch.sent_to(to.only(batch.seq[to.rows] < before))
+        with collecting():  # what fails has been reported
+            grown = self._enter(batch)
+        lists.note_changed(numbers)
+        lists.advance(clock, np.array([w for some in windows for w in some]), grown)
+        self._grow()
+        self._dormant.filled(numbers, clock)
 
-    def _by_recipient(self, width: int) -> tuple[Array, Array]:
-        """By bit of the flow: the list of the query, and whether it is one of these."""
-        if self._by_bit is None or self._by_bit[0].size != width:
-            list_of = np.full(width, NONE, np.int64)
+    def _empty(self, number: int) -> None:
+        """Let a list have no rows and no groups."""
+        lists = self._lists
+        windows = lists.windows_of(number)
+        cells = lists.cells_of(np.array(windows))
+        self._values.forget(cells)
+        if self._quiet is not None:
+            self._quiet.forget(cells)
+        self._release(lists.empty(number, lists.longest(windows), keeps=False))
+
+    def _by_recipient(self, width: int) -> Array:
+        """int64[width], by bit of the flow: the list of the query, or NONE."""
+        if self._lists_by_bit is None or self._lists_by_bit.size != width:
+            self._lists_by_bit = np.full(width, NONE, np.int64)
             for bit, number in self._numbers.items():
-                list_of[bit] = self._lists.list_of(number)
-            self._by_bit = list_of, list_of != NONE
-        return self._by_bit
+                self._lists_by_bit[bit] = self._lists.list_of(number)
+        return self._lists_by_bit
 
     def _watch(self, walk: kernels.Walk) -> Array:
         """Find the cells whose groups may have to be emitted; bool by window, if it has some."""
         compared, quiet = self._comparison, self._quiet
         if compared is None or quiet is None:
             return kernels.mark(walk)
-        slope, weights, offsets = compared.terms(self._lists.windows.end)
-        if not self._values.cannot_fail():
-            offsets = np.full(offsets.size, np.inf)
         lanes = [lane.array for lane in self._lists.lanes]
         its = self._values.lanes_by_column(lanes)[compared.column]
-        terms = slope, weights, offsets
-        any_loud, missing = quiet.watch(terms, its[0], its[-1], walk)
+        any_loud, missing = quiet.watch(self._terms, its[0], its[-1], walk)
         if len(missing):
             cells, rows = quiet.rows_of(missing, walk)
             self._values.set_rows(missing[:, 0], cells, [lane[rows] for lane in lanes])
         return any_loud
+
+    @property
+    def _terms(self) -> Terms:
+        """Slope, weights and offsets of the condition."""
+        assert self._comparison is not None, "there is one"
+        slope, weights, offsets = self._comparison.terms(self._lists.windows.end)
+        if not self._values.cannot_fail():
+            offsets = np.full(offsets.size, np.inf)
+        return slope, weights, offsets
 
     @property
     def _named(self) -> Naming:
@@ -289,7 +338,7 @@ class SharedGroups(Operator):
     def _rows(self, cells: Array) -> tuple[Array, list[pa.Array]]:
         """The ids of groups' rows; and the numbers of queries and the keys."""
         number, group = self._lists.named(cells)
-        return number << _GROUP_BITS | group, [pa.array(number), *self._table.keys(group)]
+        return number << _GROUP_BITS | group, [pa.array(number), *self._groups.keys(group)]
 
     def _grow(self) -> None:
         self._values.grow(self._lists.cells)
@@ -302,8 +351,15 @@ class SharedGroups(Operator):
             self._quiet.move(cells, to)
 
     def _release(self, groups: Array) -> None:
-        """Give back groups without rows."""
-        self._table.release(unique(groups[self._lists.of_group.array[groups] == 0]))
+        """Give back groups without rows. While lists are watched, all are kept."""
+        if self._dormant is not None and self._dormant.is_watching:
+            self._has_unused = True
+            return
+        of_group = self._lists.of_group
+        if self._has_unused:
+            of_group.grow(self._groups.end)
+            groups, self._has_unused = self._groups.used(), False
+        self._groups.release(unique(groups[of_group.array[groups] == 0]))
 
     @property
     def _members(self) -> Array:
@@ -316,17 +372,17 @@ class SharedGroups(Operator):
         return len(self._lists)
 
     def state(self) -> State:
-        return {"table": self._table.state(), "clock": np.array([self.clock])}
+        return {"table": self._groups.state(), "clock": np.array([self.clock])}
 
     def restore(self, state: State) -> None:
         """The queries have been added, with the numbers that they had; rows come from the flow."""
-        self._table.restore(nested(state, "table"))
+        self._groups.restore(nested(state, "table"))
         self.clock = int(array(state, "clock")[0])
         if self._numbers and self.clock > BEGINNING:
             with collecting():  # what fails has been reported
                 self.bring_up(list(self._numbers), self.clock)
-        used = self._table.used()
-        self._lists.of_group.grow(self._table.end)
+        used = self._groups.used()
+        self._lists.of_group.grow(self._groups.end)
         self._release(used)
 
 

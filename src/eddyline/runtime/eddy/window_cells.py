@@ -5,7 +5,7 @@ Arrays and kernels: ``kernels/row_lists.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -62,6 +62,14 @@ class WindowCells:
         """The windows over a list."""
         return [w for w in self._of[number] if w != NONE]
 
+    def windows_of_lists(self, numbers: Array) -> tuple[Array, Array]:
+        """int64, the windows over lists (int64[k]), and the place of the list of each."""
+        windows, starts, _ = self._windows_by_list()
+        counts = starts[numbers + 1] - starts[numbers]
+        place = np.repeat(np.arange(numbers.size), counts)
+        first = starts[numbers] - (np.cumsum(counts) - counts)
+        return windows[first[place] + np.arange(place.size)], place
+
     def list_of(self, window: int) -> int:
         """The list of a window."""
         return int(self.windows.array[window, LIST])
@@ -73,6 +81,10 @@ class WindowCells:
     def longest(self, windows: Sequence[int]) -> int:
         """The first one of the longest windows."""
         return max(windows, key=lambda w: int(self.windows.array[w, LENGTH]))
+
+    def note_changed(self, numbers: Iterable[int]) -> None:
+        """Rows of these lists have been replaced."""
+        self._changed.update(numbers)
 
     def take_changed(self) -> set[int]:
         """The lists of which cells, windows or rows have been replaced since this was called."""

@@ -184,21 +184,28 @@ class FilterBank:
 
         yield from self._narrowed(values, rows, mask.size, fresh)
 
+    def settle(self) -> None:
+        """Begin a batch: from now on ``pairs`` may return the rows of more queries."""
+        if self._boxes is not None:
+            for bit in self._boxes.settle():
+                self._take_out(bit, self._used_by[bit])
+
     def pairs(self, batch: Batch, mask: Array) -> Iterator[tuple[Array, Array]]:
-        """Rows that some of these queries require, of those for which ``blocks``, which comes after
-        this, returns none.
+        """Rows that some of these queries require, of those for which ``blocks`` returns none.
 
         Yields:
             int64[m] rows of the batch, and int32[m], a query of each.
         """
         if self._boxes is None:
             return
-        for bit in self._boxes.settle():
-            self._take_out(bit, self._used_by[bit])
         for boxes in self._boxes.sets:
             if len(batch) and boxes.among(mask):
                 self.visits += len(batch) * len(boxes.attributes)
                 yield boxes.accepting(AttributeValues(batch), np.arange(len(batch)), mask)
+
+    def boxed(self, words: int) -> Array:
+        """uint64[words]: the queries whose rows ``pairs`` returns."""
+        return np.zeros(words, np.uint64) if self._boxes is None else self._boxes.mask(words)
 
     def _screened(self, values: AttributeValues, mask: Array, rows: Array) -> Array:
         """Without rows of which one grouped filter can tell that no query requires them, however

@@ -46,6 +46,7 @@ from eddyline.runtime.predicates.cells import (
 )
 from eddyline.runtime.screens import Bound, Condition
 from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.slot_arrays import SlotArray
 
 #: Checkpoints take about this many bytes, as long as a cell is not far from one of them...
 _CHECKPOINT_BYTES: Final = 1 << 19
@@ -121,6 +122,7 @@ class GroupedFilter:
         self.share = 0.0
         self.seconds = 0.0
         self._steps: dict[int, Steps] = {}
+        self._has = SlotArray(np.bool_)  # by bit, whether it is in these
         self._columns: StepColumns | None = None  # of the steps but ``_new``; None: not made
         self._new: dict[int, Steps] = {}
         self._index: _Index | None = None
@@ -147,6 +149,8 @@ class GroupedFilter:
         if bit in self._steps:
             self.remove(bit)
         self._steps[bit] = self._new[bit] = steps_of(accepts, self.attribute.type)
+        self._has.grow(bit + 1)
+        self._has.array[bit] = True
         self._index = None
 
     def remove(self, bit: int) -> None:
@@ -156,14 +160,15 @@ class GroupedFilter:
             KeyError: it had none.
         """
         del self._steps[bit]
+        self._has.array[bit] = False
         if self._new.pop(bit, None) is None:
             self._columns = None
         self._index = None
 
     def shares(self, width: int) -> Array:
         """float64[width]: equal parts for the queries with a predicate here, by bit."""
-        parts = np.zeros(width)
-        parts[list(self._steps)] = 1.0 / len(self._steps)
+        parts, has = np.zeros(width), self._has.held()
+        np.divide(has, len(self._steps), out=parts[: has.size])
         return parts
 
     def steps(self, bit: int) -> Steps:

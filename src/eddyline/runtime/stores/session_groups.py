@@ -171,6 +171,10 @@ class SessionGroups:
         """The sessions of rows, in the order of time; also of those that are in no group."""
         return self._sessions.assign(ts, keys)
 
+    def starts(self, session: Array) -> Array:
+        """When sessions began, int64[n]; of those of the last ``assign``."""
+        return self._sessions.arrays.start[session]
+
     def add(
         self, session: Array, keys: Sequence[pa.Array], columns: Sequence[pa.Array | None]
     ) -> None:

@@ -39,6 +39,7 @@ from eddyline.algebra.plan import (
     RunningOver,
     SemiJoin,
     SessionGroups,
+    SessionRows,
     SharedRows,
     StreamScan,
     TableScan,
@@ -248,7 +249,7 @@ class _Origins:
                 keys = [_over(c, below) for c in node.partition]
                 self._want(keys)
                 return [*(below if node.all_rows else keys), *(None for _ in node.values)]
-            case Over() | RunningOver():
+            case Over() | RunningOver() | SessionRows():
                 below = self._outputs(node.input)
                 self._want([_over(k, below) for k in node.partition])
                 return [*below, *(None for _ in node.schema[len(below) :])]

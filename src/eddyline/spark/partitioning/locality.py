@@ -60,6 +60,7 @@ from eddyline.algebra.plan import (
     RunningOver,
     SemiJoin,
     SessionGroups,
+    SessionRows,
     SharedRows,
     StreamScan,
     TableScan,
@@ -127,7 +128,7 @@ def _table_alone(plan: Plan) -> str | None:
             return _table_alone(node.left)
         case Unnest() | Windowed() | FinalRows() | SessionGroups() | MatchRecognize() | Over():
             return _table_alone(node.input)
-        case RunningOver():
+        case RunningOver() | SessionRows():
             return _table_alone(node.input)
         case Union():
             return next(filter(None, map(_table_alone, node.parts)), None)
@@ -163,7 +164,7 @@ def _held(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
             return _in_sessions(node, _with_streams(node.input, axis))
         case MatchRecognize():
             return _matched_rows(node, _with_streams(node.input, axis))
-        case Over() | RunningOver():
+        case Over() | RunningOver() | SessionRows():
             return _partitioned(node, _with_streams(node.input, axis))
         case Distinct():
             held, columns = _with_streams(node.input, axis), _columns(node)
@@ -352,14 +353,15 @@ def _matched_rows(node: MatchRecognize, held: Held) -> Held:
     return by_keys(held, node.partition, own, what)
 
 
-def _partitioned(node: Over | RunningOver, held: Held) -> Held:
-    """All rows of a partition must be together."""
+def _partitioned(node: Over | RunningOver | SessionRows, held: Held) -> Held:
+    """All rows of a partition must be together; they stay where they are."""
     for expr in node.expressions:
         require_at_one_coordinate(expr, held)
     if not node.partition and not isinstance(held, Everywhere):
         raise NotLocal(f"{node.label} without PARTITION BY is over all rows")
     what = f"PARTITION BY {', '.join(map(str, node.partition))}"
-    return by_keys(held, node.partition, _columns(node), what)
+    by_keys(held, node.partition, node.partition, what)
+    return held
 
 
 # -- words -----------------------------------------------------------------------------------------

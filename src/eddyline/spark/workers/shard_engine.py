@@ -59,17 +59,19 @@ class StepOutput:
         Args:
             in_parts: the queries whose groups are computed in parts.
         """
-        parts: dict[str, pa.Table] = {}
+        parts: dict[str, list[pa.Table]] = {}  # an added query has a table of its answer before
         results = []
         for table in changes.batches():
             if table.num_rows:
                 rows = QueryRows.of(table)
-                if in_parts and rows.names[0] in in_parts:  # it has a table of its own
-                    parts |= dict(rows.each())
+                if in_parts and rows.names[0] in in_parts:
+                    for name, of_query in rows.each():
+                        parts.setdefault(name, []).append(of_query)
                 else:
                     results.append(rows)
         dropped = {stream: k.seen - k.kept for stream, k in changes.kept.items()}
-        return cls(results, changes.late, changes.bad, dropped, parts)
+        all_parts = {name: pa.concat_tables(tables) for name, tables in parts.items()}
+        return cls(results, changes.late, changes.bad, dropped, all_parts)
 
 
 class ShardEngine:

@@ -12,12 +12,12 @@ from eddyline.sql.binder.output import checked_output, unique_names
 from eddyline.sql.binder.parameters import parameter_row
 from eddyline.sql.binder.query import bind_query
 from eddyline.sql.binder.ranks import require_limits
-from eddyline.sql.binder.sessions import (
-    ONLY_FINAL,
+from eddyline.sql.binder.session_groups import (
     NoSessionGroups,
     has_sessions,
     with_session_groups,
 )
+from eddyline.sql.binder.session_rows import with_session_rows
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.idioms import with_advice
 from eddyline.sql.stack import with_stack
@@ -63,8 +63,8 @@ def _bind(select: Select, emit: Emit, catalog: Catalog) -> BoundQuery:
     plan = checked_output(bound.plan, select, context)
     sessions = has_sessions(plan)
     if sessions and emit.stated and emit.mode != "final":
-        raise context.error(select.ast, ONLY_FINAL, UnsupportedError)
-    if sessions or emit.mode == "final" or (not emit.stated and is_final_by_default(plan)):
+        plan = context.checked(with_session_rows(plan), select.ast)
+    elif sessions or emit.mode == "final" or (not emit.stated and is_final_by_default(plan)):
         try:
             final = with_session_groups(plan) if sessions else final_plan(plan)
         except (NoWindowEnd, NoSessionGroups) as e:

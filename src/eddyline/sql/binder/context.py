@@ -75,7 +75,7 @@ class SubQueryValues(Protocol):
     """Binds sub-queries as values."""
 
     def __call__(
-        self, node: exp.Expr, needle: Expr | None, scope: Any, context: Context, /
+        self, node: exp.Expr, needle: tuple[Expr, ...] | None, scope: Any, context: Context, /
     ) -> Expr:
         """The value of a sub-query for a row of a scope; ``needle``: the x of ``x IN (SELECT)``."""
 

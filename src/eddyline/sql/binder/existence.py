@@ -29,6 +29,7 @@ from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.grouping import is_grouped
 from eddyline.sql.binder.live_tables import check_lookup, check_tables, is_non_retroactive
 from eddyline.sql.binder.matching import Match, matched
+from eddyline.sql.binder.predicates import needles
 from eddyline.sql.binder.relations import BindQuery, Item
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
@@ -45,10 +46,10 @@ ROWS: Final[tuple[Row, ...]] = ("equal", "null", "missing")
 
 @dataclass(frozen=True)
 class ExistenceTerm:
-    """A term of WHERE with a sub-query: ``needle`` is the x of ``x IN (SELECT y ...)``.
+    """A term of WHERE with a sub-query: ``needle`` is the x of ``x IN (SELECT y ...)``, or a tuple.
 
-    ``row``: which rows of the sub-query count: all, those with ``y = x``, those where y is NULL, or
-    all if x is NULL.
+    ``row``: which rows of the sub-query count: all; those with ``y = x``; those where y, or a part
+    of it, is NULL and the others equal those of x; or all such if x, or a part of it, is NULL.
     """
 
     node: exp.Expr
@@ -122,7 +123,7 @@ def bind_sub_query(
     scope: Scope,
     context: Context,
     bind_query: BindQuery,
-    needle: Expr | None = None,
+    needle: tuple[Expr, ...] | None = None,
 ) -> BoundSubQuery:
     """The sub-query of a term.
 
@@ -132,9 +133,9 @@ def bind_sub_query(
     """
     query, outer = unwrapped(term.query), replace(scope, named=True)
     if term.needle is not None and needle is None:
-        needle = Scalars(outer, context, clause="WHERE").bind(term.needle)
+        needle = Scalars(outer, context, clause="WHERE").bind_all(needles(_tested(term)))
     if needle is not None:
-        refuse_sub_queries([needle], "the value before IN", term.node, context)
+        refuse_sub_queries(needle, "the value before IN", term.node, context)
     far = OuterColumns(
         outer_names(outer, context.far), why_not_plain(query, context.catalog) or "FROM"
     )
@@ -152,9 +153,15 @@ def bind_sub_query(
     if term.row != "missing":
         return found
     assert needle is not None, "of IN"
-    is_missing = functions.resolve("is_null", (needle,)), Literal(pa.bool_(), True)
+    is_missing = _any_null(needle), Literal(pa.bool_(), True)
     match = replace(found.match, keys=(*found.match.keys, is_missing))
     return replace(found, match=match)
+
+
+def _tested(term: ExistenceTerm) -> exp.Expr:
+    """The IN of a term."""
+    node = term.node
+    return node.this.unnest() if isinstance(node, exp.Not) else node
 
 
 def unwrapped(query: exp.Expr) -> exp.Expr:
@@ -171,7 +178,7 @@ class _PlainBinder:
     term: ExistenceTerm
     query: exp.Select
     outer: Scope
-    needle: Expr | None
+    needle: tuple[Expr, ...] | None
     bind_query: BindQuery
 
     def bind(self, context: Context) -> BoundSubQuery:
@@ -201,19 +208,38 @@ class _PlainBinder:
 
 
 def _found(
-    term: ExistenceTerm, needle: Expr | None, selected: Sequence[Expr], context: Context
+    term: ExistenceTerm,
+    needle: tuple[Expr, ...] | None,
+    selected: Sequence[Expr],
+    context: Context,
 ) -> list[Expr]:
-    """IN as an equality of the needle and the sub-query's column. Empty for EXISTS."""
-    if needle is None or term.row == "missing":
+    """IN as equalities of the needle and the sub-query's columns. Empty for EXISTS."""
+    if needle is None:
         return []
-    if len(selected) != 1:
-        message = f"IN takes a sub-query with one column, this one has {len(selected)}"
+    if len(selected) != len(needle):
+        wanted = "one column" if len(needle) == 1 else f"{len(needle)} columns"
+        message = f"IN takes a sub-query with {wanted}, this one has {len(selected)}"
         raise context.error(term.query, message)
     try:
-        equal = functions.resolve("=", (needle, selected[0]))
-        return [functions.resolve("is_null", (selected[0],)) if term.row == "null" else equal]
+        pairs = list(zip(needle, selected, strict=True))
+        equal = [functions.resolve("=", pair) for pair in pairs]
     except SqlError as e:
         raise context.placed(e, term.node) from None
+    if term.row == "equal":
+        return equal
+    nulls = [_any_null(selected)] if term.row == "null" else []
+    if len(needle) == 1:
+        return nulls
+    return [*nulls, *(_or(e, _any_null(pair)) for e, pair in zip(equal, pairs, strict=True))]
+
+
+def _any_null(values: Sequence[Expr]) -> Expr:
+    """Whether one of some values is NULL."""
+    return _or(*(functions.resolve("is_null", (v,)) for v in values))
+
+
+def _or(*terms: Expr) -> Expr:
+    return functions.resolve("or", terms) if len(terms) > 1 else terms[0]
 
 
 def _is_looked_up(source: FromClause, match: Match) -> bool:

@@ -28,12 +28,9 @@ def bind_keys(
     """The keys of GROUP BY: expressions, ordinals of the select list, or its aliases."""
     if group is None:
         return ()
-    for clause in ("totals", "all"):
-        if group.args.get(clause):
-            name = clause.replace("_", " ").upper()
-            raise context.error(
-                group, f"GROUP BY {name} is not supported: list the keys", UnsupportedError
-            )
+    if group.args.get("totals"):
+        message = "GROUP BY TOTALS is not supported: list the keys"
+        raise context.error(group, message, UnsupportedError)
 
     def bind(node: exp.Expr) -> tuple[Expr, ...]:
         plain = node.this if isinstance(node, exp.Alias) else node
@@ -45,6 +42,18 @@ def bind_keys(
     if has_sets(group):
         return bind_sets(group, bind, context)
     return tuple(dict.fromkeys(key for node in group.expressions for key in bind(node)))
+
+
+def listed(
+    group: exp.Group | None, projections: Sequence[exp.Expr], catalog: Catalog
+) -> exp.Group | None:
+    """GROUP BY ALL with the keys that it stands for: what is selected without an aggregate."""
+    if group is None or not group.args.get("all"):
+        return group
+    keys = [p.copy() for p in projections if not has_aggregate(p, catalog)]
+    found = exp.Group(expressions=keys)
+    found.meta.update(group.meta)
+    return found
 
 
 def chosen(node: exp.Expr, projections: Sequence[exp.Expr], context: Context) -> exp.Expr:

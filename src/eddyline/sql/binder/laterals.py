@@ -44,7 +44,7 @@ def with_lateral(
         raise context.error(
             node,
             "LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row "
-            "for each row in front of it: write a JOIN for others",
+            "for each row in front of it: write a JOIN for others, ASOF JOIN for the latest row",
             UnsupportedError,
         )
     binder = context.sub_queries

@@ -49,6 +49,13 @@ def compared_otherwise(scalars: ExpressionBinder, node: exp.Expr) -> Expr | None
     return equal if isinstance(node, exp.EQ) else functions.resolve("not", (equal,))
 
 
+def needles(node: exp.Expr) -> list[exp.Expr]:
+    """The values before IN: those of a tuple, or one."""
+    tested = node.this
+    is_row = isinstance(tested, exp.Anonymous) and tested.name.upper() == "ROW"
+    return list(tested.expressions) if isinstance(tested, exp.Tuple) or is_row else [tested]
+
+
 def one_of_tuples(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     """``(a, b) IN ((c, d), ...)``."""
     left = scalars.bind_all(node.this.expressions)

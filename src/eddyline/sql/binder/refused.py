@@ -44,7 +44,7 @@ _REFUSED: Final[dict[type[exp.Expr], tuple[str, str]]] = {
     exp.CurrentDate: ("CURRENT_DATE", _NOW),
     exp.CurrentTime: ("CURRENT_TIME", _NOW),
     exp.Collate: ("COLLATE", "texts are ordered by their code points; lower(x) ignores case"),
-    exp.Tuple: ("a tuple", "compare it with others by = or IN, with rows of a query by EXISTS"),
+    exp.Tuple: ("a tuple", "compare it with others by = or IN, also IN (SELECT ...)"),
     exp.Placeholder: ("a parameter without a value", _VALUES),
     exp.Parameter: ("a parameter without a name", _VALUES),
 }

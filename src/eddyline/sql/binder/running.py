@@ -30,8 +30,10 @@ from eddyline.algebra.nodes.running_over import (
     NthValue,
     RunningValue,
 )
+from eddyline.algebra.nodes.windowed import is_window
 from eddyline.algebra.patterns import Pattern
-from eddyline.algebra.plan import Plan, RunningOver
+from eddyline.algebra.plan import Plan, RunningOver, Sessions
+from eddyline.algebra.reads import nodes
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.over_calls import OverCall, OverFrame
 from eddyline.sql.binder.time_columns import time_column
@@ -53,6 +55,11 @@ def why_not_running(calls: Sequence[Expr], plan: Plan, context: Context) -> str 
     """Why values of calls with OVER over the rows of a plan are not known when a row comes; None if
     they are.
     """
+    if any(isinstance(node, Sessions) or is_window(node) for node in nodes(plan)):
+        return (
+            "it is over the rows of a stream: write the results of the windows to a sink, and read "
+            "that as a stream"
+        )
     if plan.takes_back or plan.pattern is not Pattern.MONOTONIC:
         return "it is over the rows of a stream, from its beginning on: leave the window out"
     time = time_column(plan, context)

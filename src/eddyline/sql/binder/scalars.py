@@ -22,7 +22,7 @@ from eddyline.sql.binder.literals import constant
 from eddyline.sql.binder.nested_values import NESTED_VALUES, SPECIAL_CALLS
 from eddyline.sql.binder.over_binding import bind_over
 from eddyline.sql.binder.over_calls import called_over, is_called_over
-from eddyline.sql.binder.predicates import PREDICATES, compared_otherwise, one_of_tuples
+from eddyline.sql.binder.predicates import PREDICATES, compared_otherwise, needles, one_of_tuples
 from eddyline.sql.binder.refused import refusal_of
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.catalog import Catalog
@@ -227,8 +227,8 @@ class Scalars:
             where = self.clause or "this expression"
             message = f"a sub-query in {where} is not supported: compute it in a query in FROM"
             raise self._context.error(node, message, UnsupportedError)
-        needle = self.bind(node.this) if isinstance(node, exp.In) else None
-        value: Expr = binder(node, needle, self._scope, self._context)
+        values = self.bind_all(needles(node)) if isinstance(node, exp.In) else None
+        value: Expr = binder(node, values, self._scope, self._context)
         for index in columns_of(value):
             self.origins.setdefault(index, node)
         return value

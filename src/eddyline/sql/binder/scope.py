@@ -200,7 +200,7 @@ class Scope:
             names.append(context.row.name)
         message = f"'{node.table}' is not in FROM; {did_you_mean(node.table, names)}"
         if any(r.positions(node.table) for r in self._in_sight):
-            message += f". '{node.table}' is a column: name its fields one by one"
+            message += f". '{node.table}' is a column, and no structure"
         elif context.row is None and node.table in context.catalog.tables:
             message += f". For a query per row: CREATE QUERY name FOR EACH ROW OF {node.table} AS"
         raise context.error(node.args["table"], message)

@@ -15,7 +15,7 @@ from eddyline.sql.binder.existence import split_where, with_existences
 from eddyline.sql.binder.first_rows import CLAUSES, FirstRows, SelectedRows
 from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.group_windows import find_group_window
-from eddyline.sql.binder.grouping import GroupRewriter, bind_keys, is_grouped
+from eddyline.sql.binder.grouping import GroupRewriter, bind_keys, is_grouped, listed
 from eddyline.sql.binder.live_tables import check_tables
 from eddyline.sql.binder.over_calls import is_over
 from eddyline.sql.binder.relations import BindQuery
@@ -90,7 +90,8 @@ def _grouped(
     """The groups, and the streams below that have no window."""
     known = aliases(select.expressions)
     projections = [unaliased(e) for e in select.expressions]
-    group, streams = select.args.get("group"), source.open_streams
+    group = listed(select.args.get("group"), projections, context.catalog)
+    streams = source.open_streams
     scope = replace(source.scope, time=event_time(source, context))
     window = find_group_window(group, projections, known, scope, context)
     if window is not None and source.clock is not None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import pyarrow.types as pt
 from sqlglot import exp
 
+from eddyline.algebra import functions
 from eddyline.algebra.expressions import Expr, columns_of
+from eddyline.errors import did_you_mean
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.parameters import names_row, parameters
 from eddyline.sql.binder.scalars import Scalars
@@ -60,15 +63,53 @@ def _items(
 
 
 def _star(node: exp.Expr, scope: Scope, context: Context) -> list[SelectItem]:
-    context.require_only(node.this if isinstance(node, exp.Column) else node)
+    star = node.this if isinstance(node, exp.Column) else node
+    context.require_only(star, "except_", "replace")
     columns = scope.star()
     if isinstance(node, exp.Column) and names_row(node, context):
         columns = list(parameters(context))
+    elif isinstance(node, exp.Column) and (fields := _fields(node, scope, context)):
+        columns = fields
     elif isinstance(node, exp.Column):
         relation = scope.relation(node, context)
         names = (f.name for f in relation.fields)
         columns = list(zip(names, scope.columns_of(relation), strict=True))
-    return [SelectItem(n, c, _origin(c, node, scope, context)) for n, c in columns]
+    left_out = _positions(star, "except_", columns, context)
+    replaced = _positions(star, "replace", columns, context)
+    scalars = Scalars(scope, context)
+    return [
+        SelectItem(n, scalars.bind(replaced[i].this), scalars)
+        if i in replaced
+        else SelectItem(n, c, _origin(c, node, scope, context))
+        for i, (n, c) in enumerate(columns)
+        if i not in left_out
+    ]
+
+
+def _fields(node: exp.Column, scope: Scope, context: Context) -> list[tuple[str, Expr]]:
+    """The fields of the structure in front of ``.*``; none if it is no column."""
+    if any(r.name.lower() == node.table.lower() for r in scope.relations):
+        return []
+    column = exp.Column(this=node.args["table"].copy(), table=node.args.get("db"))
+    value = scope.resolve(column, context)
+    if value is None or not pt.is_struct(value.type):
+        return []
+    return [(f.name, functions.nested.field(value, f.name)) for f in value.type]
+
+
+def _positions(
+    star: exp.Expr, clause: str, columns: Sequence[tuple[str, Expr]], context: Context
+) -> dict[int, exp.Expr]:
+    """The entries of EXCEPT or REPLACE behind ``*``, by the place of their column."""
+    found: dict[int, exp.Expr] = {}
+    for node in star.args.get(clause) or ():
+        name = node.alias_or_name
+        places = [i for i, (n, _) in enumerate(columns) if n.lower() == name.lower()]
+        if not places:
+            choices = did_you_mean(name, [n for n, _ in columns])
+            raise context.error(node, f"there is no column '{name}' in *; {choices}")
+        found |= dict.fromkeys(places, node)
+    return found
 
 
 def _origin(expr: Expr, node: exp.Expr, scope: Scope, context: Context) -> Scalars:

@@ -67,24 +67,28 @@ class SubQueryBinder:
 
     bind_query: BindQuery
 
-    def __call__(self, node: exp.Expr, needle: Expr | None, scope: Scope, context: Context) -> Expr:
+    def __call__(
+        self, node: exp.Expr, needle: tuple[Expr, ...] | None, scope: Scope, context: Context
+    ) -> Expr:
         """The value of a scalar sub-query, of EXISTS, or of IN (SELECT ...).
 
         Args:
-            needle: the x of ``x IN (SELECT ...)``.
+            needle: the x and y of ``(x, y) IN (SELECT ...)``.
             scope: the columns that the sub-query can read.
         """
         around = scope.outer
         if around is None:
             return self._value(node, needle, replace(scope, named=True), context)
         if needle is not None:
-            needle = shift_columns(needle, -around.width)
-            if min(columns_of(needle), default=0) < 0:
+            needle = tuple(shift_columns(e, -around.width) for e in needle)
+            if min((c for e in needle for c in columns_of(e)), default=0) < 0:
                 raise unsupported("a condition on columns of the enclosing SELECT", node, context)
         own = scope.without_outer()
         return shift_columns(self._value(node, needle, own, context), around.width)
 
-    def _value(self, node: exp.Expr, needle: Expr | None, outer: Scope, context: Context) -> Expr:
+    def _value(
+        self, node: exp.Expr, needle: tuple[Expr, ...] | None, outer: Scope, context: Context
+    ) -> Expr:
         if isinstance(node, exp.Exists):
             return self._exists(ExistenceTerm(node, node.this, False, None), None, outer, context)
         if isinstance(node, exp.In):
@@ -100,7 +104,7 @@ class SubQueryBinder:
     # -- whether there is a row ------------------------------------------------------------------
 
     def _exists(
-        self, term: ExistenceTerm, needle: Expr | None, outer: Scope, context: Context
+        self, term: ExistenceTerm, needle: tuple[Expr, ...] | None, outer: Scope, context: Context
     ) -> Expr:
         found = bind_sub_query(term, outer, context, self.bind_query, needle)
         match, width = found.match, outer.width
@@ -124,8 +128,8 @@ class SubQueryBinder:
         query = SubQuery("exists", bound.plan, keys, residual, bound, term.node, found.table)
         return call(query, arguments)
 
-    def _in(self, node: exp.In, needle: Expr, outer: Scope, context: Context) -> Expr:
-        """TRUE if a y equals x; else NULL if a y is NULL, or x is and there is a y; else FALSE."""
+    def _in(self, node: exp.In, needle: tuple[Expr, ...], outer: Scope, context: Context) -> Expr:
+        """TRUE if a y equals x; else NULL if a y may equal it but for NULLs; else FALSE."""
         context.require_only(node, "this", "query")
         equal = ExistenceTerm(node, node.args["query"], False, node.this, "equal")
         if _is_filter(node):

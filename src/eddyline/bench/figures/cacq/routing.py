@@ -70,9 +70,9 @@ def measure(quick: bool) -> list[RoutingPoint]:
     }
     warm_up, batches = (20, 30) if quick else (50, 200)
     return [
-        _run(name, label, queries, policy, warm_up, batches)
+        point
         for name, queries in workloads.items()
-        for label, policy in _contenders(queries).items()
+        for point in _measured(name, queries, warm_up, batches)
     ]
 
 
@@ -93,27 +93,29 @@ def _visits(queries: Sequence[Where], policy: Policy, batch: Batch) -> int:
     return bank.visits
 
 
-def _run(
-    workload: str,
-    label: str,
-    queries: Sequence[Where],
-    policy: Policy,
-    warm_up: int,
-    batches: int,
-) -> RoutingPoint:
-    bank, wanted = bank_of(queries, policy), wanted_by(len(queries))
-    rng = np.random.default_rng(10)  # the same tuples for all
-    before, seconds = 0, 0.0
+def _measured(
+    workload: str, queries: Sequence[Where], warm_up: int, batches: int
+) -> list[RoutingPoint]:
+    """All policies over the same tuples, in turns; seconds are those of the processor."""
+    banks = {label: bank_of(queries, p) for label, p in _contenders(queries).items()}
+    wanted, rng = wanted_by(len(queries)), np.random.default_rng(10)
+    before = dict.fromkeys(banks, 0)
+    seconds = dict.fromkeys(banks, 0.0)
     for number in range(warm_up + batches):
         if number == warm_up:
-            before, seconds = bank.visits, 0.0
+            before = {label: bank.visits for label, bank in banks.items()}
+            seconds = dict.fromkeys(banks, 0.0)
         batch = tuples(_ROWS, rng)
-        begin = time.perf_counter()
-        for _ in bank.blocks(batch, wanted):
-            pass
-        seconds += time.perf_counter() - begin
+        for label in rng.permutation(list(banks)).tolist():
+            begin = time.thread_time()
+            for _ in banks[label].blocks(batch, wanted):
+                pass
+            seconds[label] += time.thread_time() - begin
     rows = batches * _ROWS
-    return RoutingPoint(workload, label, (bank.visits - before) / rows, rows / seconds)
+    return [
+        RoutingPoint(workload, label, (bank.visits - before[label]) / rows, rows / seconds[label])
+        for label, bank in banks.items()
+    ]
 
 
 def draw(points: Sequence[RoutingPoint], out: Path) -> None:
@@ -152,6 +154,15 @@ def _near_the_best(points: Sequence[RoutingPoint]) -> Judgment:
     return Judgment(text, "yes" if max(ratios.values()) <= 1.10 else "no")
 
 
+def _fast(points: Sequence[RoutingPoint]) -> Judgment:
+    speeds = {(p.workload, p.policy): p.tuples_per_s for p in points}
+    slower = {w: speeds[w, BEST] / speeds[w, "ticket"] for w in (PAPER, RANDOM)}
+    gain = speeds[PAPER, "ticket"] / speeds[PAPER, "random"]
+    text = "; ".join(f"{ratio:.2f}x the best order's, {w}" for w, ratio in slower.items())
+    holds = max(slower.values()) <= 1.25 and gain >= 1.0
+    return Judgment(f"{text}; random takes {gain:.2f}x as long", "yes" if holds else "no")
+
+
 def _fewer_than_random(points: Sequence[RoutingPoint]) -> Judgment:
     v = visits(points, PAPER)
     text = f"{v['ticket']:.2f} filters per tuple, random {v['random']:.2f}, worst {v[WORST]:.2f}"
@@ -181,6 +192,12 @@ EXPERIMENT: Final = Experiment(
             "this project",
             "the ticket scheme is within 10 % of the best static order",
             _near_the_best,
+        ),
+        Claim(
+            "this project",
+            "in time, the ticket scheme is within 25 % of the best static order, and not slower "
+            "than random",
+            _fast,
         ),
     ),
 )

@@ -69,7 +69,7 @@ class Accounts:
 
     def __init__(self) -> None:
         self._accounts: dict[int, _Account] = {}
-        self._cheapest = 0.0
+        self._cheapest: float | None = 0.0  # seconds per row; None: not computed
 
     def meet(self, ready: Iterable[Routable], rows: int) -> None:
         """Begin a batch: counts decay; operators that are not ready are forgotten."""
@@ -77,10 +77,9 @@ class Accounts:
         keep = 0.5 ** (batches / _HALF_LIFE_BATCHES)
         known = self._accounts
         self._accounts = {id(o): known.get(id(o)) or _Account(o) for o in ready}
+        self._cheapest = None
         for account in self._accounts.values():
             account.age(keep)
-        speeds = (a.seconds_per_row for a in self._accounts.values())
-        self._cheapest = min((s for s in speeds if s > 0.0), default=0.0)
 
     def __contains__(self, operator: Routable) -> bool:
         return id(operator) in self._accounts
@@ -107,6 +106,9 @@ class Accounts:
         Operators count as equally cheap up to twice the seconds: what is measured of short work
         varies as much.
         """
+        if self._cheapest is None:
+            speeds = (a.seconds_per_row for a in self._accounts.values())
+            self._cheapest = min((s for s in speeds if s > 0.0), default=0.0)
         mine = self.seconds_per_row(operator)
         if mine <= 0.0 or self._cheapest <= 0.0:
             return 1.0

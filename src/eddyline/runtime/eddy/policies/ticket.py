@@ -17,6 +17,10 @@ _LEAST_EXPLORING: Final = 32
 _MOST_EXPLORING: Final = 1024
 #: Number of batches in which an order that lost a trial gets no other trial.
 _REST_BATCHES: Final = 16
+#: Maximum number of batches without trials; a change of an operator's rejected share by this much
+#: ends them.
+_MOST_PAUSE: Final = 64
+_CHANGED: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,9 @@ class TicketPolicy(Policy):
     visits, than the others of the same batches. Where no rank is left to try, candidates come from
     the lottery (operators drawn one after the other, with chances by their tickets), or have one
     operator further ahead. So tickets propose, and visits decide: the rows end up within a tenth
-    of the best static order, for correlated predicates as well.
+    of the best static order, for correlated predicates as well. Each trial that is lost doubles the
+    pause before the next one, as long as operators reject as many rows as they did: a piece that
+    goes another way costs as much as some thousand rows.
 
     *Cost.* The paper pairs tickets, which find selective operators, with back-pressure, which
     avoids slow ones. Here a visit has the price of its measured seconds, in multiples of the
@@ -71,6 +77,8 @@ class TicketPolicy(Policy):
         self._lost: dict[tuple[int, ...], int] = {}  # ids of an order -> number of the batch
         self._batch = 0
         self._owed = 0.0  # rows that should have explored
+        self._pause, self._resume = 0, 0  # batches without trials, and the first one with them
+        self._rejected: dict[int, float] = {}  # by id of an operator, when the last trial ended
         self._sent: list[_Sent] = []
         self._seen: list[Visit] = []
 
@@ -97,10 +105,11 @@ class TicketPolicy(Policy):
         self._batch += 1
         new = tuple(o for o in ready if o not in self._accounts)
         self._accounts.meet(ready, rows)
-        kept = tuple(o for o in self._order if o in self._accounts)
-        if new or len(kept) < len(self._order):
+        if new or len(ready) < len(self._order):
+            kept = tuple(o for o in self._order if o in self._accounts)
             self._order = (*kept, *new)
             self._lost.clear()
+            self._pause = self._resume = 0
             self._trial = Trial((*new, *kept)) if new and kept else None
 
     def _send(self, rows: int) -> None:
@@ -118,7 +127,7 @@ class TicketPolicy(Policy):
 
     def _exploring(self, rows: int) -> int:
         """How many rows of a batch take a candidate's order."""
-        if len(self._order) < 2:
+        if len(self._order) < 2 or self._is_paused():
             return 0
         share = int(rows * self._explore)
         if share >= _LEAST_EXPLORING:
@@ -129,6 +138,19 @@ class TicketPolicy(Policy):
             return 0
         self._owed -= least
         return least
+
+    def _is_paused(self) -> bool:
+        """Whether the last trials were lost, and operators reject as many rows as then."""
+        if self._trial is not None or self._batch >= self._resume:
+            return False
+        for operator in self._order:
+            rejected = self._accounts.rejected(operator)
+            before = self._rejected.get(id(operator), rejected)
+            if rejected is not None and before is not None and abs(rejected - before) > _CHANGED:
+                self._pause = self._resume = 0
+                self._lost.clear()
+                return False
+        return True
 
     def _next_trial(self) -> Trial | None:
         """The first candidate that is not in use and has not lost recently."""
@@ -154,18 +176,22 @@ class TicketPolicy(Policy):
         if better:
             self._order = trial.order
             self._lost.clear()
+            self._pause = 0
         else:
             self._lost[_ids(trial.order)] = self._batch
+            self._pause = min(max(2 * self._pause, 1), _MOST_PAUSE)
+        self._resume = self._batch + self._pause
+        shares = ((id(o), self._accounts.rejected(o)) for o in self._order)
+        self._rejected = {key: share for key, share in shares if share is not None}
 
     def _book(self, piece: _Sent, seen: Sequence[Visit]) -> None:
         """Count a piece; what follows the operators seen is reckoned from their shares."""
-        visits: list[tuple[float, float]] = []
         for visit, operator in zip(seen, piece.order, strict=False):
             assert visit.operator is operator, "observations are in the order of the routes"
             self._accounts.book(piece.rows, visit)
-            visits.append((visit.visited, self._accounts.price(operator)))
         if self._trial is None or not seen:
             return
+        visits = [(float(v.visited), self._accounts.price(v.operator)) for v in seen]
         left = float(seen[-1].returned)
         for operator in piece.order[len(seen) :]:
             visits.append((left, self._accounts.price(operator)))

@@ -28,12 +28,6 @@ from eddyline.algebra.nodes.sessions import SessionGroups, Sessions
 from eddyline.algebra.plan import Distinct, Filter, GroupBy, Plan, Project, Union
 from eddyline.algebra.reads import nodes
 
-#: For other EMIT forms.
-ONLY_FINAL: Final = (
-    "sessions have final results only: each row changes the end of its session. Leave EMIT out or "
-    "write EMIT FINAL; for early results GROUP BY k over s [RANGE 30 SECONDS]"
-)
-
 
 class NoSessionGroups(Exception):
     """The reason why a plan over sessions has no final results."""
@@ -43,6 +37,7 @@ _FORM: Final = (
     "write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY "
     "k, window_start, window_end"
 )
+_EARLY: Final = "EMIT CHANGES for early results"
 #: What cannot be done with sessions, by the kind of node.
 _WORDS: Final = {
     "Sessions": "a SELECT without GROUP BY",
@@ -56,7 +51,7 @@ _WORDS: Final = {
 }
 _UNKNOWN: Final = (
     "window_start and window_end of a session are known when it has ended: they are keys of GROUP "
-    "BY, and can be read in HAVING and in the select list"
+    "BY, and can be read in HAVING and in the select list; EMIT CHANGES has early ones"
 )
 
 
@@ -78,18 +73,18 @@ def with_session_groups(plan: Plan) -> Plan:
         case Union() if all(map(has_sessions, plan.parts)):
             return plan.with_inputs(*map(with_session_groups, plan.parts))
         case GroupBy():
-            return _grouped(plan, _rows(plan.input))
+            return _grouped(plan, rows_of_sessions(plan.input))
         case Distinct():
-            rows = _rows(plan.input)
-            columns = _columns(plan)
+            rows = rows_of_sessions(plan.input)
+            columns = columns_of_plan(plan)
             names = tuple(c.name for c in columns)
             return _grouped(GroupBy(plan.input, columns, (), names), rows)
     what = _WORDS.get(type(plan).__name__, "more than GROUP BY")
-    raise NoSessionGroups(f"{what} of sessions is not supported: {_FORM}")
+    raise NoSessionGroups(f"{what} of sessions is not supported: {_FORM}, or {_EARLY}")
 
 
 @dataclass(frozen=True)
-class _Rows:
+class GroupedRows:
     """Rows of sessions.
 
     Attributes:
@@ -101,40 +96,45 @@ class _Rows:
     terms: tuple[Expr, ...]
 
 
-def _rows(plan: Plan) -> _Rows:
+def rows_of_sessions(plan: Plan) -> GroupedRows:
+    """Rows of sessions that are filtered and projected.
+
+    Raises:
+        NoSessionGroups: more is done with them.
+    """
     match plan:
         case Sessions():
-            return _Rows(plan, _columns(plan), ())
+            return GroupedRows(plan, columns_of_plan(plan), ())
         case Filter():
-            below = _rows(plan.input)
-            terms = (_over(t, below.columns) for t in conjuncts(plan.predicate))
+            below = rows_of_sessions(plan.input)
+            terms = (over(t, below.columns) for t in conjuncts(plan.predicate))
             return replace(below, terms=(*below.terms, *terms))
         case Project():
-            below = _rows(plan.input)
-            return replace(below, columns=tuple(_over(e, below.columns) for e in plan.exprs))
+            below = rows_of_sessions(plan.input)
+            return replace(below, columns=tuple(over(e, below.columns) for e in plan.exprs))
     words = _WORDS | {
         "GroupBy": "a second GROUP BY",
         "Union": "UNION ALL below GROUP BY, or a join,",
     }
     what = words.get(type(plan).__name__, "this")
     raise NoSessionGroups(
-        f"{what} of sessions is not supported: they are grouped alone, {_FORM}; write the "
-        "result to a sink, and read that as a stream, for more"
+        f"{what} of sessions is not supported: they are grouped alone, {_FORM}; for more "
+        f"write {_EARLY}, or the result to a sink, and read that as a stream"
     )
 
 
-def _grouped(plan: GroupBy, rows: _Rows) -> Project:
+def _grouped(plan: GroupBy, rows: GroupedRows) -> Project:
     sessions = rows.sessions
     partition = sessions.partition
-    keys = [_over(k, rows.columns) for k in plan.keys]
+    keys = [over(k, rows.columns) for k in plan.keys]
     missing = [p for p in partition if p not in keys]
     if missing:
         raise NoSessionGroups(
             f"GROUP BY lacks {', '.join(map(str, missing))}, which sessions are of: {_FORM}"
         )
-    aggregates = tuple(_aggregate_over(a, rows.columns) for a in plan.aggregates)
+    aggregates = tuple(aggregate_over(a, rows.columns) for a in plan.aggregates)
     start = sessions.start
-    window = [_is_column(k, start) or _is_column(k, start + 1) for k in keys]
+    window = [is_column(k, start) or is_column(k, start + 1) for k in keys]
     further = tuple(
         dict.fromkeys(
             k
@@ -152,15 +152,16 @@ def _grouped(plan: GroupBy, rows: _Rows) -> Project:
         sessions.input, partition, sessions.gap_us, where, further, aggregates, names
     )
     places = [
-        len(by) + int(_is_column(k, start + 1)) if is_window else by.index(k)
+        len(by) + int(is_column(k, start + 1)) if is_window else by.index(k)
         for k, is_window in zip(keys, window, strict=True)
     ]
     places += range(len(by) + 2, len(groups.schema))
-    shown = _columns(groups)
+    shown = columns_of_plan(groups)
     return Project(groups, tuple(shown[p] for p in places), plan.names)
 
 
-def _is_column(expr: Expr, index: int) -> bool:
+def is_column(expr: Expr, index: int) -> bool:
+    """Whether an expression is a column of this number."""
     return isinstance(expr, ColumnRef) and expr.index == index
 
 
@@ -168,17 +169,20 @@ def _name(expr: Expr) -> str:
     return expr.name.split(".")[-1] if isinstance(expr, ColumnRef) else str(expr)
 
 
-def _columns(plan: Plan) -> tuple[ColumnRef, ...]:
+def columns_of_plan(plan: Plan) -> tuple[ColumnRef, ...]:
+    """All columns of a plan."""
     return tuple(ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema))
 
 
-def _over(expr: Expr, columns: Sequence[Expr]) -> Expr:
+def over(expr: Expr, columns: Sequence[Expr]) -> Expr:
     """The expression with each column replaced by its definition."""
     return rewrite(expr, lambda e: columns[e.index] if isinstance(e, ColumnRef) else None)
 
 
-def _aggregate_over(aggregate: Aggregate, columns: Sequence[Expr]) -> Aggregate:
+def aggregate_over(aggregate: Aggregate, columns: Sequence[Expr]) -> Aggregate:
+    """The aggregate with each column replaced by its definition."""
+
     def moved(expr: Expr | None) -> Expr | None:
-        return None if expr is None else _over(expr, columns)
+        return None if expr is None else over(expr, columns)
 
     return replace(aggregate, argument=moved(aggregate.argument), where=moved(aggregate.where))
