@@ -132,7 +132,7 @@ CLASSES: Final[dict[str, _Text]] = {
     ),
 }
 
-#: How many queries of each class a believable mix of a thousand has.
+#: How many queries of a class a believable mix of a thousand has.
 MIX: Final[dict[str, int]] = {
     "filter": 300,
     "filter, CHANGES": 50,
