@@ -98,7 +98,7 @@ def test_rows_that_no_query_asks_for_are_not_matched(restarts: bool) -> None:
     engine.sql(DDL)
     sql = (
         "SELECT s.k, s.v FROM s [RANGE 9 SECONDS] WHERE s.v > {} AND NOT EXISTS "
-        "(SELECT 1 FROM t [RANGE 9 SECONDS] WHERE t.k = s.k)"
+        "(SELECT 1 FROM t [RANGE 9 SECONDS] WHERE t.k = s.k AND t.k < s.v + 1000.0D)"
     )
     for i in range(3):
         engine.query(sql.format(100 + i), name=f"high{i}")

@@ -29,6 +29,10 @@ KINDS: Final[dict[str, str]] = {
     "distinct": "SELECT DISTINCT k FROM s {w} WHERE x <> {c}",
     "absent": "SELECT s.k, s.x FROM s {v} AS s WHERE s.x >= {c} AND NOT EXISTS (SELECT 1 FROM "
     "r {v} AS r WHERE r.k = s.k)",
+    "absent, other windows": "SELECT s.k, s.x FROM s {w} AS s WHERE s.x >= {c} AND NOT EXISTS "
+    "(SELECT 1 FROM r {w} AS r WHERE r.k = s.k)",
+    "present, grouped": "SELECT s.k, COUNT(*) AS n FROM s {w} AS s WHERE s.x > {c} AND s.k IN "
+    "(SELECT r.k FROM r {w} AS r WHERE r.x <> 2) GROUP BY s.k HAVING COUNT(*) > {c}",
     "absent, of a key": "SELECT s.x FROM s {v} AS s WHERE s.k = '{a}' AND NOT EXISTS (SELECT 1 "
     "FROM r {v} AS r WHERE r.k = s.k AND r.x > s.x)",
     "absent, of equal columns": "SELECT s.x, s.k FROM s {v} AS s WHERE s.x = CASE s.k WHEN 'a' "

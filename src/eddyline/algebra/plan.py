@@ -48,7 +48,14 @@ from eddyline.algebra.nodes.rows import (
     filtered,
 )
 from eddyline.algebra.nodes.running_over import RunningOver
-from eddyline.algebra.nodes.scans import OWN_ROW, SharedRows, StreamScan, TableScan, Updates
+from eddyline.algebra.nodes.scans import (
+    OWN_ROW,
+    MatchedRows,
+    SharedRows,
+    StreamScan,
+    TableScan,
+    Updates,
+)
 from eddyline.algebra.nodes.sessions import SessionGroups, SessionRows, Sessions
 from eddyline.algebra.nodes.windowed import FinalRows, Windowed
 
@@ -101,6 +108,7 @@ __all__ = [
     "LookupJoin",
     "LookupSemiJoin",
     "MatchRecognize",
+    "MatchedRows",
     "MergedGroupBy",
     "Negation",
     "Over",

@@ -22,7 +22,7 @@ from eddyline.algebra.expressions import (
     conjuncts,
 )
 from eddyline.algebra.functions.fallibility import can_fail
-from eddyline.algebra.plan import Filter, GroupBy, Plan, Project, SharedRows
+from eddyline.algebra.plan import Filter, GroupBy, MatchedRows, Plan, Project, SharedRows
 from eddyline.physical.compiled import aggregate_column, group_keys, with_row
 from eddyline.physical.expressions import compile_predicate
 from eddyline.physical.node_planner import StemOf
@@ -33,7 +33,9 @@ from eddyline.runtime.batch import Evaluator
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.eddy.per_query import TakesFlow
 from eddyline.runtime.eddy.shared_groups import Comparison, Kind, SharedGroups
+from eddyline.runtime.eddy.shared_matching import RightRows, SharedMatching
 from eddyline.runtime.eddy.shared_snapshots import SharedSnapshots
 from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator
@@ -51,13 +53,15 @@ class SharedSource:
         constants: the values of Parameters, by that number.
         replaces: whether a new row of a group replaces its previous one, which is not taken back.
         is_late: whether there are other columns, that are computed for each query.
+        right: what its rows are matched with; None: nothing.
     """
 
     flow: Flow
     outputs: Sequence[int | Evaluator]
     constants: Constants
     replaces: bool
-    is_late: bool = False
+    is_late: bool
+    right: RightRows | None
 
 
 def operators_above(
@@ -66,7 +70,7 @@ def operators_above(
     stem_of: StemOf,
     strategy: Strategy,
     source: SharedSource,
-    groups: SharedGroups | None = None,
+    groups: TakesFlow | None = None,
 ) -> list[Operator]:
     """The operators of a plan over SharedRows, from there upwards; in no other graph.
 
@@ -86,7 +90,7 @@ class _Planner(Planner):
         stem_of: StemOf,
         strategy: Strategy,
         source: SharedSource,
-        groups: SharedGroups | None,
+        groups: TakesFlow | None,
     ) -> None:
         super().__init__(Graph(), stem_of, strategy)
         self._period = (emit.every_us or 0, emit.offset_us) if emit.is_periodic else (0, 0)
@@ -109,9 +113,24 @@ class _Planner(Planner):
         return super()._replacing(plan) if self._source.replaces else self.build(plan)
 
     def _make(self, plan: Plan, probed: bool) -> Operator:
+        if isinstance(plan, MatchedRows):
+            return self._matched(plan)
         if isinstance(plan, Filter) and type(plan.input) is GroupBy:
             return self._filtered_groups(plan, plan.input)
         return super()._make(plan, probed)
+
+    def _matched(self, plan: MatchedRows) -> Operator:
+        source, flow = self._source, self._source.flow
+        assert source.right is not None and isinstance(flow, FilterFlow), "made for such a plan"
+        if self._groups is None:
+            self._groups = SharedMatching(
+                flow,
+                source.outputs,
+                source.right,
+                source.constants,
+                shows_matched=plan.shows_matched,
+            )
+        return self._groups
 
     def _filtered_groups(self, plan: Filter, group: GroupBy) -> Operator:
         """Groups that HAVING accepts; terms that read keys, or can fail, are applied above."""
@@ -144,6 +163,7 @@ class _Planner(Planner):
             and isinstance(flow, FilterFlow)
             and flow.has_windows
             and not self._source.is_late
+            and self._source.right is None
             and all(isinstance(c.aggregate, ByRow) for c in columns)
         ):
             return super()._group(plan, retract=retract, shown=shown)

@@ -63,12 +63,13 @@ def fold(expr: Expr) -> object:
 
 
 def constants_of(part: Part) -> list[Any]:
-    """The values of the constants of a query.
+    """The values of the constants of a query, then windows that operators above the flow have.
 
     Raises:
         ValueError: one has no value.
     """
-    return [e.value if isinstance(e, Literal) else fold(e) for e in part.constants]
+    values = [e.value if isinstance(e, Literal) else fold(e) for e in part.constants]
+    return [*values, *part.windows[len(part.filters) :]]
 
 
 class _OneRow:

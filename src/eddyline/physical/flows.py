@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+import pyarrow as pa
+
 from eddyline.algebra.expressions import ColumnRef, Expr, conjunction
 from eddyline.algebra.parameters import has_parameters
-from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.algebra.plan import MatchedRows, Plan, SharedRows, StreamScan
 from eddyline.physical.above_flows import SharedSource, operators_above
 from eddyline.physical.clauses import clauses
 from eddyline.physical.compiled import with_row
@@ -30,6 +32,7 @@ from eddyline.runtime.eddy.join_flow import JoinFlow
 from eddyline.runtime.eddy.members import Member
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
+from eddyline.runtime.eddy.shared_matching import RightRows
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
@@ -124,21 +127,44 @@ class FlowPlanner:
         replaces = replaces or replaced_by(above) is None
 
         def make() -> PerQuery:
-            constants = Constants([c.type for c in part.constants])
+            above_lengths = len(part.windows) - len(part.filters)
+            types = [*(c.type for c in part.constants), *[pa.int64()] * above_lengths]
+            constants = Constants(types)
             own = {i for i, e in enumerate(part.outputs) if has_parameters(e)}
             columns = [output_of(e) for i, e in enumerate(part.outputs) if i not in own]
             late = [part.outputs[i] for i in sorted(own)]
             computed = map(compile_expr, with_row(late, width))
-            source = SharedSource(flow, columns, constants, replaces, is_late=bool(own))
+            right = self._matched_stream(part, constants)
+            source = SharedSource(flow, columns, constants, replaces, bool(own), right)
             made = partial(operators_above, above, emit, self._stem_of, self._strategy, source)
-            return PerQuery(
-                flow, columns, made, constants, dict(zip(sorted(own), computed, strict=True))
-            )
+            late_columns = dict(zip(sorted(own), computed, strict=True))
+            inputs = (flow,) if right is None else (flow, right.scan)
+            return PerQuery(inputs, columns, made, constants, late_columns)
 
         key = ("per query", flow, part.outputs, above, emit, replaces)
         operator = self._graph.obtain(key, make)
         assert isinstance(operator, PerQuery), "the key of such operators"
         return operator
+
+    def _matched_stream(self, part: Part, constants: Constants) -> RightRows | None:
+        """What the operators above a flow match its rows with."""
+        plan = part.above
+        while plan is not None and not isinstance(plan, SharedRows):
+            (plan,) = plan.inputs
+        if not isinstance(plan, MatchedRows):
+            return None
+        key = (*plan.sources, part.outputs, part.above, part.emit)
+        scan = self._scan(1, plan.right, FlowWindow(joined=False), key)
+        condition = conjunction(plan.terms)
+        return RightRows(
+            scan,
+            None if condition is None else compile_predicate(condition),
+            tuple(compile_expr(a) for a, _ in plan.keys),
+            tuple(compile_expr(b) for _, b in plan.keys),
+            tuple(a.type for a, _ in plan.keys),
+            plan.nulls_match,
+            len(constants.types) - 1,
+        )
 
     def _make(self, signature: Signature, key: object) -> Flow:
         new_policy = self._sharing.new_policy
@@ -249,7 +275,8 @@ def member(part: Part) -> Member:
 
 def windows_of(part: Part) -> tuple[int, ...]:
     """How long rows of each source live, in microseconds or in rows; FOREVER: for ever."""
-    return tuple(FOREVER if length is None else length for length in part.windows)
+    lengths = part.windows[: len(part.filters)]
+    return tuple(FOREVER if length is None else length for length in lengths)
 
 
 def _key(expr: Expr) -> Key:

@@ -30,6 +30,10 @@ class Constants:
             column[number] = value
         self._columns = None
 
+    def value(self, column: int, number: int) -> Any:
+        """One value of a query."""
+        return self._values[column][number]
+
     def of(self, numbers: Array) -> list[pa.Array]:
         """The columns for queries with these numbers, int64[n]; NULL for those that are gone."""
         columns = self._all()

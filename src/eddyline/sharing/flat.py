@@ -120,7 +120,7 @@ def _with_left_terms(plan: SemiJoin | AntiJoin | Join) -> Flat | None:
         remade = semi_join if isinstance(plan, SemiJoin) else anti_join
         made = remade(leaf, right, keys, residual, nulls_match=plan.nulls_match)
         outputs = left.outputs
-    return None if has_parameters(made) else Flat([made], left.terms, [], outputs)
+    return Flat([made], left.terms, [], outputs)
 
 
 def _without_implied(

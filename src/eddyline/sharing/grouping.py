@@ -75,7 +75,7 @@ def decompose_grouped(plan: Plan, emit: Emit = INSERTS) -> tuple[Signature, Part
         found = decompose_flat(flat, numbered(flat.outputs))
         if found is not None:
             signature, part = found
-            shared = _shared_rows(signature, part, below.lifespan_us)
+            shared = shared_rows(signature, part, below.lifespan_us)
             opened, constants = _opened(plan, grouping)
             above = _per_query(opened, grouping, grouped, shared)
             names = _names(plan)
@@ -93,7 +93,7 @@ def decompose_emitted(plan: Plan, emit: Emit) -> tuple[Signature, Part] | None:
     if found is None or (emit.mode == "changes" and _only_comes(plan)):
         return found
     signature, part = found
-    shared = _shared_rows(signature, part, plan.lifespan_us)
+    shared = shared_rows(signature, part, plan.lifespan_us)
     return signature, replace(part, above=shared, emit=emit)
 
 
@@ -222,7 +222,8 @@ def is_query_number(key: Expr) -> bool:
     return isinstance(key, ColumnRef) and key.name == _NUMBER.name
 
 
-def _shared_rows(signature: Signature, part: Part, lifespan: int | None) -> SharedRows:
+def shared_rows(signature: Signature, part: Part, lifespan: int | None) -> SharedRows:
+    """The outputs of a flow, with the number of the query in front."""
     columns = zip(numbered(part.outputs), part.outputs, strict=True)
     fields = (Field(_NUMBER.name, _NUMBER.type), *(Field(name, e.type) for name, e in columns))
     return SharedRows(fields, signature.sources, lifespan)

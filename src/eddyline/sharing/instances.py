@@ -32,6 +32,7 @@ from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import Filter, GroupBy, Plan, Project
 from eddyline.algebra.windows import Range
 from eddyline.sharing.grouping import CONSTANT, decompose_emitted, decompose_grouped, numbered
+from eddyline.sharing.matched import with_own_windows
 from eddyline.sharing.signature import Part, Signature
 
 
@@ -57,7 +58,7 @@ def decompose_instances(plan: Plan, emit: Emit) -> Instances | None:
     below, outputs = plan, tuple[Expr, ...](ColumnRef(f.type, i, f.name) for i, f in columns)
     if isinstance(plan, Project):
         below, outputs = plan.input, plan.exprs
-    found = decompose_grouped(below, emit)
+    found = _in_own_windows(decompose_grouped(below, emit))
     if found is None or _reads_row((*found[0].sources, found[1].outputs, found[1].above)):
         emitted, own = _emitted(below, emit, outputs)
         if emitted is not None and not _reads_row((*emitted[0].sources, emitted[1].outputs)):
@@ -77,7 +78,12 @@ def _emitted(
     kept = tuple(ColumnRef(below.schema[i].type, i, below.schema[i].name) for i in used)
     numbers = {n: i for i, n in enumerate(used)}
     own = tuple(_renumbered(e, numbers) for e in outputs)
-    return decompose_emitted(Project(below, kept, numbered(kept)), emit), own
+    found = decompose_emitted(Project(below, kept, numbered(kept)), emit)
+    return _in_own_windows(found), own
+
+
+def _in_own_windows(found: tuple[Signature, Part] | None) -> tuple[Signature, Part] | None:
+    return found and (with_own_windows(*found) or found)
 
 
 def _renumbered(expr: Expr, numbers: Mapping[int, int]) -> Expr:
@@ -91,7 +97,7 @@ def _grouped_by_row(plan: Plan, emit: Emit) -> tuple[Signature, Part] | None:
     """The flow of a plan in which keys, arguments of aggregates or HAVING read the row: they read
     columns of the rows of each instance.
     """
-    found = decompose_grouped(_with_row_keys(plan), emit)
+    found = _in_own_windows(decompose_grouped(_with_row_keys(plan), emit))
     if found is None or _reads_row((*found[0].sources, found[1].above)):
         return None
     signature, part = found

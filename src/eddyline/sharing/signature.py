@@ -26,6 +26,8 @@ from eddyline.algebra.expressions import (
     shift_columns,
     walk,
 )
+from eddyline.algebra.functions.fallibility import can_fail
+from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import (
     AntiJoin,
@@ -125,8 +127,8 @@ class Part:
         filters: per source the predicates over its own columns.
         residual: predicates over the columns of all sources.
         windows: per source the length, in microseconds or rows; None: unbounded, or fixed by the
-            source.
-        row_lengths: of a parameterized query, per source the length that is in its row, of which
+            source. Behind these, that of the stream that the operators above match with, if any.
+        row_lengths: of a parameterized query, per window the length that is in its row, of which
             ``windows`` has the maximum; None: there is none. Empty: there is none at all.
         outputs, names: the select list over the columns of all sources.
         above: the plan above the outputs, over a SharedRows of them; None: they are the results.
@@ -204,7 +206,22 @@ def _fits(flat: Flat) -> bool:
     if len(flat.leaves) > 1:
         return all(_expires_by_time(leaf) or _expires_by_rows(leaf) for leaf in flat.leaves)
     (only,) = flat.leaves
-    return _expires_by_time(only) or (bool(flat.terms) and not _has_initial_rows(only))
+    differs = bool(flat.terms) or (matches_streams(only) and has_parameters(only))
+    return _expires_by_time(only) or (differs and not _has_initial_rows(only))
+
+
+def matches_streams(plan: Plan) -> bool:
+    """Whether a plan is EXISTS or NOT EXISTS of rows of a stream by equal keys alone."""
+    if type(plan) not in (SemiJoin, AntiJoin):
+        return False
+    assert isinstance(plan, (SemiJoin, AntiJoin)), "by its type"
+    leaves = (plan.left, *flatten(plan.right, joins=False).leaves)
+    is_by_keys = plan.residual is None and not any(can_fail(e) for pair in plan.keys for e in pair)
+    return is_by_keys and all(isinstance(p, StreamScan) and _is_range(p) for p in leaves)
+
+
+def _is_range(scan: StreamScan) -> bool:
+    return isinstance(scan.window, Range)
 
 
 def _expires_by_time(leaf: Plan) -> bool:
@@ -298,9 +315,14 @@ def _only_source(expr: Expr, signature: Signature) -> int | None:
     return None if len(read) > 1 else next(iter(read), 0)
 
 
+def stand_in(scan: StreamScan) -> StreamScan:
+    """A scan of windows by time without their length."""
+    return replace(scan, window=_BY_TIME)
+
+
 def _without_length(leaf: Plan, joined: bool) -> Plan:
     if isinstance(leaf, StreamScan) and _expires_by_time(leaf):
-        return replace(leaf, window=_BY_TIME)
+        return stand_in(leaf)
     if isinstance(leaf, StreamScan) and joined and _expires_by_rows(leaf):
         return replace(leaf, window=_BY_ROWS)
     return leaf

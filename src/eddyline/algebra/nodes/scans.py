@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 import pyarrow as pa
 
+from eddyline.algebra.expressions import Expr
 from eddyline.algebra.nodes.base import Plan
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.windows import PartitionRows, Range, Rows, Unbounded, Window
@@ -110,3 +111,30 @@ class SharedRows(Plan):
     @cached_property
     def pattern(self) -> Pattern:  # windows differ from query to query
         return max(Pattern.WK, *(s.pattern for s in self.sources))
+
+
+@dataclass(frozen=True)
+class MatchedRows(SharedRows):
+    """Those of the rows of a flow over one stream that have a match in another one, or none. Each
+    query has windows of its own over both.
+
+    Attributes:
+        right: the other stream, without the length of the window.
+        keys: pairs of equal expressions over the columns of the streams.
+        terms: predicates over rows of the other stream.
+        shows_matched: whether it is the rows with a match. nulls_match: whether NULL equals NULL.
+    """
+
+    right: StreamScan
+    keys: tuple[tuple[Expr, Expr], ...]
+    terms: tuple[Expr, ...]
+    shows_matched: bool
+    nulls_match: bool
+
+    @cached_property
+    def pattern(self) -> Pattern:
+        return Pattern.STR
+
+    @cached_property
+    def takes_back(self) -> bool:
+        return True

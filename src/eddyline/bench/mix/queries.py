@@ -113,6 +113,11 @@ CLASSES: Final[dict[str, _Text]] = {
         f"{7 * i % MACHINES} AND r.temp > 28 AND NOT EXISTS (SELECT 1 FROM beats [RANGE 10 "
         "SECONDS] AS b WHERE b.machine = r.machine)"
     ),
+    "NOT EXISTS, other windows": lambda i: (
+        f"SELECT r.ts, r.machine FROM readings [RANGE {10 + i} SECONDS] AS r WHERE r.machine = "
+        f"{7 * i % MACHINES} AND r.temp > 28 AND NOT EXISTS (SELECT 1 FROM beats [RANGE {5 + i} "
+        "SECONDS] AS b WHERE b.machine = r.machine)"
+    ),
     "LEFT JOIN": lambda i: (
         "SELECT r.ts, r.machine, b.volts FROM readings [RANGE 5 SECONDS] AS r LEFT JOIN "
         f"beats [RANGE 5 SECONDS] AS b ON r.machine = b.machine WHERE r.machine = "
@@ -127,7 +132,7 @@ CLASSES: Final[dict[str, _Text]] = {
     ),
 }
 
-#: How many queries of each class a believable mix of a thousand has.
+#: How many queries of a class a believable mix of a thousand has.
 MIX: Final[dict[str, int]] = {
     "filter": 300,
     "filter, CHANGES": 50,

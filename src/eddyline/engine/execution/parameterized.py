@@ -252,6 +252,9 @@ class ParameterizedGroups(ParameterizedSubscription):
         super().__init__(name, shared, instances.part, schema, rows, updates)
         self.operator = operator
         shared.groupings[self._key] = self.grouping
+        self._above = instances.part.windows[len(instances.part.filters) :]
+        for us in self._above:
+            operator.hold(us or 0)
 
     def _new_table(
         self, name: str, shared: SharedFlow, part: Part, schema: pa.Schema, rows: Stem
@@ -296,6 +299,8 @@ class ParameterizedGroups(ParameterizedSubscription):
 
     def leave(self, name: str) -> None:
         super().leave(name)
+        for us in self._above:
+            self._operator.let_go(us or 0)
         self.grouping.renew()
 
 
@@ -312,9 +317,10 @@ def _instance(part: Part, values: Sequence[Any]) -> Part:
     for i, length in enumerate(part.row_lengths):
         longest = windows[i]
         if length is not None and longest is not None:
-            windows[i] = length.us(values, longest) or 1
-            if not length.us(values, longest):
+            windows[i] = length.us(values, longest)
+            if not windows[i] and i < len(filters):
                 filters = (*filters[:i], (*filters[i], _NEVER), *filters[i + 1 :])
+                windows[i] = 1
     return replace(part, filters=filters, residual=residual, windows=tuple(windows), row_lengths=())
 
 

@@ -14,6 +14,7 @@ from eddyline.physical.flows import Sharing
 from eddyline.physical.strategy import Strategy
 from eddyline.sharing.flow_work import alike
 from eddyline.sharing.grouping import decompose_emitted, decompose_grouped
+from eddyline.sharing.matched import with_own_windows
 from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_of, tree_of
 from eddyline.sharing.signature import Part, Signature, decompose
 
@@ -56,6 +57,9 @@ def candidates(
     found = [(False, decompose(plan) if emit.adds_only else decompose_emitted(plan, emit))]
     if not strategy.explicit_above_negation(plan):
         found.append((True, decompose_grouped(plan, emit)))
+    found = [
+        (is_grouped, (parts and with_own_windows(*parts)) or parts) for is_grouped, parts in found
+    ]
     flow = [
         replace(
             in_flow(name, *parts, sharing, replaces=replaces), is_grouped=is_grouped, why=SHARED

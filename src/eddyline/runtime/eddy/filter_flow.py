@@ -71,6 +71,10 @@ class FilterFlow(Flow):
             self._lineages[owner] = lineages
         self._changed = True
 
+    def window_of(self, bit: int) -> int:
+        """How long rows live for a query, in microseconds."""
+        return self._members[bit].windows[0]
+
     @property
     def has_windows(self) -> bool:
         """Whether rows live as long as each query's own window."""

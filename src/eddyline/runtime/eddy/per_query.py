@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +28,7 @@ from eddyline.runtime.batch import Batch, Evaluator, merge_apart
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.shared_groups import SharedGroups
+from eddyline.runtime.eddy.shared_matching import SharedMatching
 from eddyline.runtime.failures import collecting, failed_rows, report
 from eddyline.runtime.graph import run
 from eddyline.runtime.operators.base import Operator, Tick
@@ -37,6 +38,8 @@ from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 
+#: Operators that take the rows of a flow with their recipients.
+TakesFlow: TypeAlias = SharedGroups | SharedMatching
 #: Maximum number of rows that run through the operators at once.
 _MOST_ROWS: Final = 1 << 20
 #: Minimum number of dropped queries before their groups are removed.
@@ -47,6 +50,7 @@ class PerQuery(Operator):
     """Runs operators over the results of a flow, for each query of its own.
 
     Args:
+        inputs: the flow, and what the lowest operator reads besides.
         outputs: the columns that they need: of the flow's results, or how to compute them.
         make: makes the operators, from the flow upwards; each has one input. The lowest is the one
             that it is given, if any.
@@ -57,14 +61,16 @@ class PerQuery(Operator):
 
     def __init__(
         self,
-        flow: Flow,
+        inputs: tuple[Operator, ...],
         outputs: Sequence[int | Evaluator],
-        make: Callable[[SharedGroups | None], Sequence[Operator]],
+        make: Callable[[TakesFlow | None], Sequence[Operator]],
         constants: Constants,
         late: Mapping[int, Evaluator] | None = None,
     ) -> None:
-        super().__init__((flow,))
-        self.flow = flow
+        super().__init__(inputs)
+        flow = inputs[0]
+        assert isinstance(flow, Flow), "the first input"
+        self.flow: Flow = flow
         self._outputs = tuple(outputs)
         self._make = make
         self._constants = constants
@@ -108,10 +114,20 @@ class PerQuery(Operator):
         self._by_bit = self._by_number = None
 
     @property
-    def _groups(self) -> SharedGroups | None:
+    def _groups(self) -> TakesFlow | None:
         """The lowest operator, if it takes the rows of the flow as they are."""
         lowest = self._above[0]
-        return lowest if isinstance(lowest, SharedGroups) else None
+        return lowest if isinstance(lowest, (SharedGroups, SharedMatching)) else None
+
+    def hold(self, us: int) -> None:
+        """Keep rows that the lowest operator reads besides those of the flow, for any queries."""
+        if isinstance(self._groups, SharedMatching):
+            self._groups.hold(us)
+
+    def let_go(self, us: int) -> None:
+        """Undo ``hold``."""
+        if isinstance(self._groups, SharedMatching):
+            self._groups.let_go(us)
 
     def number(self, bit: int) -> int:
         """The number of the query with this bit."""
@@ -135,16 +151,17 @@ class PerQuery(Operator):
     def renew(self, clock: int) -> None:
         """Rebuild the operators without the groups of dropped queries, and free their numbers."""
         lowest, there = self._above[0], list(self._numbers.values())
-        self._above = tuple(self._make(self._groups))
-        if isinstance(lowest, SharedGroups):
-            self._pass_on(lowest.live(clock), Tick(clock))
+        kept = self._groups
+        self._above = tuple(self._make(kept))
+        if kept is not None:
+            self._pass_on(kept.live(clock), Tick(clock))
             self.settle(clock)
             self.clock = clock
         elif isinstance(lowest, Distinct):
             for rows in lowest.held(clock):
                 mine = np.isin(rows.column(0).to_numpy(), there)
                 self._through(rows.where(mine), Tick(clock))
-        if not isinstance(lowest, SharedGroups):
+        if kept is None:
             self.bring_up(self.bits, clock)
         self._free = sorted(set(range(self._end)) - set(there), reverse=True)
 
@@ -173,7 +190,7 @@ class PerQuery(Operator):
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         if self._groups is not None:
-            return self._with_recipients(self._through(batches[0], tick))
+            return self._with_recipients(self._run(self._above, batches, tick))
         pieces = self._pieces(batches[0], tick.clock)
         out = (self._through(rows, replace(tick, clock=clock)) for rows, clock in pieces)
         return self._with_recipients(merge_apart(out))
@@ -187,17 +204,17 @@ class PerQuery(Operator):
         return self._with_recipients(rows.where(rows.exp > clock))
 
     def _through(self, rows: Batch, tick: Tick) -> Batch:
-        return self._run(self._above, rows, tick)
+        return self._run(self._above, [rows], tick)
 
     def _pass_on(self, rows: Batch, tick: Tick) -> None:
         """Let the operators above the lowest process rows."""
-        self._run(self._above[1:], rows, tick)
+        self._run(self._above[1:], [rows], tick)
 
-    def _run(self, operators: Sequence[Operator], rows: Batch, tick: Tick) -> Batch:
+    def _run(self, operators: Sequence[Operator], batches: Sequence[Batch], tick: Tick) -> Batch:
         with self._reporting():
             for operator in operators:
-                rows = run(operator, [rows], tick)
-        return rows
+                batches = [run(operator, batches, tick)]
+        return batches[0]
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
