@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from alike_queries import DDL, EMITS, KINDS, alike, mixed
 from eddyline.testing.script import Script
 from eddyline.testing.strategies import OPTIONS
-from window_rows import rows
+from window_rows import rows, table
 
 
 def play(random: Random, sets: list[list[str]], options: dict[str, Any]) -> Script:
@@ -68,6 +68,20 @@ def test_a_window_that_two_planners_have_opened() -> None:
     queries.append(KINDS["join"].format(v="[ROWS 3]", w="[ROWS 3]", c=2))
     for seed in range(5):
         play(Random(seed), [queries], {"negative_tuples_from": 0.0})
+
+
+@pytest.mark.parametrize("emit", dict.fromkeys(EMITS[1:]))
+@pytest.mark.parametrize("executor", ["auto", "eddy", "tree"])
+def test_an_added_absence_sees_the_first_row_of_its_stream(executor: str, emit: str) -> None:
+    """Its row was not matched for the queries before, and has the number 0."""
+    text = KINDS["absent, of a key"].format(v="[RANGE 4 SECONDS]", a="{a}") + " EMIT {emit}"
+    first = text.format(a="a", emit=emit)
+    script = Script(DDL, {"q": first}, options={"executor": executor, "keep": {}})
+    came = [(1_000_001, "b", 1), (1_100_001, "b", 3), (1_400_001, "a", 1), (1_500_001, "a", 3)]
+    left = [(1_099_999, "b", 3), (1_199_999, "b", 1), (1_200_000, "a", None), (1_700_000, "a", 0)]
+    script.process(r=table(came)).process(s=table(left))
+    script.add("late", text.format(a="b", emit="CHANGES"))
+    script.advance(9_000_000).finish()
 
 
 @settings(max_examples=2 * settings().max_examples)

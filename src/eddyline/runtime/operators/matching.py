@@ -139,7 +139,8 @@ class Matching(Operator):
         if not self._holds_all:
             rows = self.inputs[0].live(clock)
             rows = rows if screen is None else screen.applied(rows)
-            held = np.flatnonzero(self._rows["key_of"] != _NO_ROW)
+            end = self._numbers.end if self._by_ids is None else self._by_ids.end
+            held = np.flatnonzero(self._rows["key_of"][:end] != _NO_ROW)
             known = [self._shown[lane][held] for lane in self._id_lanes]
             if coming is not None:
                 known = [np.concatenate(pair) for pair in zip(known, coming.ids, strict=True)]
