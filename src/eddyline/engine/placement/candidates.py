@@ -57,15 +57,20 @@ def candidates(
     found = [(False, decompose(plan) if emit.adds_only else decompose_emitted(plan, emit))]
     if not strategy.explicit_above_negation(plan):
         found.append((True, decompose_grouped(plan, emit)))
-    found = [
-        (is_grouped, (parts and with_own_windows(*parts)) or parts) for is_grouped, parts in found
-    ]
+    forms = [(g, parts) for g, parts in found if parts is not None]
+    own = [(g, with_own_windows(*parts)) for g, parts in forms]
+    if sharing.executor == "eddy":  # each runs in a flow at once, so this has to be the widest
+        forms = [(g, mine or parts) for (g, parts), (_, mine) in zip(forms, own, strict=True)]
+    else:
+        forms += [(g, mine) for g, mine in own if mine is not None]
     flow = [
         replace(
-            in_flow(name, *parts, sharing, replaces=replaces), is_grouped=is_grouped, why=SHARED
+            in_flow(name, *parts, sharing, replaces=replaces),
+            is_grouped=is_grouped,
+            form=form,
+            why=SHARED,
         )
-        for is_grouped, parts in found
-        if parts is not None
+        for form, (is_grouped, parts) in enumerate(forms)
     ]
     if not flow:
         return _only(replace(tree, why="it is no select-project-join query, grouped or not"))

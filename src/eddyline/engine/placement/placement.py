@@ -22,6 +22,7 @@ class FlowPlacement:
         signature, part: the query's plan, as what all queries of the flow have in common and what
             the query adds to it. kind: the part without its constants.
         is_grouped: whether the flow is of the rows below the lowest grouping of the query.
+        form: the number of this placement among those that the query can have.
         number: of the query in operators above the flow that several queries share; None: the next
             free one.
         eddy: makes the joins of the flow with those of other signatures; None: it does so itself.
@@ -34,6 +35,7 @@ class FlowPlacement:
     part: Part
     kind: Part
     is_grouped: bool = False
+    form: int = 0
     number: int | None = None
     eddy: EddyNumber | None = None
     why: str = field(default="", compare=False)

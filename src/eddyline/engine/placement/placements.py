@@ -160,13 +160,13 @@ class Placements:
 
     def _record(self, query: Query) -> dict[str, Any]:
         assert query.placement is not None, "it runs"
-        open_to = [self.unshared[k][1].is_grouped for k in self._keys.get(query.name, ())]
+        open_to = [self.unshared[k][1].form for k in self._keys.get(query.name, ())]
         return {**record(query.placement), "open_to": open_to}
 
     def restore(self, query: Query, saved: Mapping[str, Any]) -> None:
         """Run a query in the placement of which ``saved`` is the record."""
         found = query.plans.filled(self._candidates(query))
-        open_to = [p for p in found.shared if p.is_grouped in saved["open_to"]]
+        open_to = [p for p in found.shared if p.form in saved["open_to"]]
         placement = recorded(found, saved)
         if found.eddy is not None:
             eddy = placement.eddy if isinstance(placement, FlowPlacement) else None

@@ -19,7 +19,7 @@ def record(placement: Placement) -> dict[str, Any]:
         return {"order": placement.order, "learned": is_learned, "why": placement.why}
     eddy = None if placement.eddy is None else placement.eddy.number
     return {
-        "grouped": placement.is_grouped,
+        "form": placement.form,
         "number": placement.number,
         "eddy": eddy,
         "why": placement.why,
@@ -30,7 +30,7 @@ def recorded(found: Candidates, saved: Mapping[str, Any]) -> Placement:
     """The placement that ``record`` was called with, of a query with these candidates."""
     why = saved["why"]
     if "number" in saved:
-        flow = next(p for p in found.shared if p.is_grouped == saved["grouped"])
+        flow = next(p for p in found.shared if p.form == saved["form"])
         if saved.get("eddy") is not None:
             flow = flow.in_eddy(EddyNumber(saved["eddy"]), why)
         return replace(flow, number=saved["number"], why=why)
