@@ -33,10 +33,10 @@ from eddyline.runtime.batch import Evaluator
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow
-from eddyline.runtime.eddy.per_query import TakesFlow
 from eddyline.runtime.eddy.shared_groups import Comparison, Kind, SharedGroups
 from eddyline.runtime.eddy.shared_matching import RightRows, SharedMatching
 from eddyline.runtime.eddy.shared_snapshots import SharedSnapshots
+from eddyline.runtime.eddy.takes_flow import TakesFlow
 from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.filter import Filter as FilterOperator

@@ -19,7 +19,7 @@ _SIZES: Final = (0, 224, 256, 384, 512)
 _WORDS: Final = ("integer", "float", "date", "timestamp", "duration")
 
 
-def _of_bytes(name: str, type_: pa.DataType) -> TypingRule:
+def of_bytes(name: str, type_: pa.DataType) -> TypingRule:
     """The rule of a function of a text or BINARY."""
     of_text = takes(name, (_STRING,), type_)
 
@@ -36,13 +36,13 @@ for _names, _help in {
     "sha1 sha": "The SHA-1 digest of a text or BINARY, in hexadecimal digits.",
 }.items():
     _name = _names.split()[0]
-    define(_FAMILY, _names, f"{_name}(text)", _help, _of_bytes(_name, _STRING))
+    define(_FAMILY, _names, f"{_name}(text)", _help, of_bytes(_name, _STRING))
 define(
     _FAMILY,
     "crc32",
     "crc32(text)",
     "The CRC-32 checksum of a text or BINARY, a BIGINT.",
-    _of_bytes("crc32", _BIGINT),
+    of_bytes("crc32", _BIGINT),
 )
 
 

@@ -9,25 +9,15 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr, Literal
 from eddyline.algebra.functions.coercion import cast, implicit, kind
-from eddyline.algebra.functions.registry import TypingRule, define, define_plain, resolve, takes
+from eddyline.algebra.functions.digests import of_bytes
+from eddyline.algebra.functions.registry import define, define_plain, resolve
 from eddyline.errors import SqlError
 
 _FAMILY: Final = "Encodings"
 _STRING, _BYTES, _INT, _BIGINT = pa.string(), pa.binary(), pa.int32(), pa.int64()
 
 
-def _of_text_or_bytes(name: str, type_: pa.DataType) -> TypingRule:
-    of_text = takes(name, (_STRING,), type_)
-
-    def rule(args: tuple[Expr, ...]) -> Expr | None:
-        if len(args) == 1 and pt.is_binary(args[0].type):
-            return Call(type_, name, args)
-        return of_text(args)
-
-    return rule
-
-
-_hex_of_bytes: Final = _of_text_or_bytes("hex", _STRING)
+_hex_of_bytes: Final = of_bytes("hex", _STRING)
 
 
 @define(
@@ -54,7 +44,7 @@ define(
     "base64",
     "base64(binary)",
     "The bytes of a text or BINARY in Base64, in lines of 76 characters.",
-    _of_text_or_bytes("base64", _STRING),
+    of_bytes("base64", _STRING),
 )
 define_plain(
     _FAMILY,
@@ -78,13 +68,13 @@ define(
     "octet_length",
     "octet_length(text)",
     "Number of bytes of a text (in UTF-8) or BINARY.",
-    _of_text_or_bytes("octet_length", _INT),
+    of_bytes("octet_length", _INT),
 )
 
 
 @define(_FAMILY, "bit_length", "bit_length(text)", "Number of bits of a text or BINARY.")
 def _bit_length(args: tuple[Expr, ...]) -> Expr | None:
-    size = _of_text_or_bytes("octet_length", _INT)(args)
+    size = of_bytes("octet_length", _INT)(args)
     return size and resolve("*", (size, Literal(_INT, 8)))
 
 

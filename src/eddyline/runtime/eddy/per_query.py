@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +27,8 @@ from eddyline.kernels.lineage import by_bit
 from eddyline.runtime.batch import Batch, Evaluator, merge_apart
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.flow import Flow
-from eddyline.runtime.eddy.shared_groups import SharedGroups
 from eddyline.runtime.eddy.shared_matching import SharedMatching
+from eddyline.runtime.eddy.takes_flow import TakesFlow
 from eddyline.runtime.failures import collecting, failed_rows, report
 from eddyline.runtime.graph import run
 from eddyline.runtime.operators.base import Operator, Tick
@@ -38,8 +38,6 @@ from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 
-#: Operators that take the rows of a flow with their recipients.
-TakesFlow: TypeAlias = SharedGroups | SharedMatching
 #: Maximum number of rows that run through the operators at once.
 _MOST_ROWS: Final = 1 << 20
 #: Minimum number of dropped queries before their groups are removed.
@@ -117,7 +115,7 @@ class PerQuery(Operator):
     def _groups(self) -> TakesFlow | None:
         """The lowest operator, if it takes the rows of the flow as they are."""
         lowest = self._above[0]
-        return lowest if isinstance(lowest, (SharedGroups, SharedMatching)) else None
+        return lowest if isinstance(lowest, TakesFlow) else None
 
     def hold(self, us: int) -> None:
         """Keep rows that the lowest operator reads besides those of the flow, for any queries."""

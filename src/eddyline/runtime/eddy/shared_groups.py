@@ -11,8 +11,7 @@ queries hold; here filters differ as well, and are shared by lineage (Madden et 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -30,8 +29,9 @@ from eddyline.runtime.eddy.entering_rows import EnteringRows
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.quiet_windows import QuietWindows, Terms
 from eddyline.runtime.eddy.row_lists import RowLists
+from eddyline.runtime.eddy.takes_flow import TakesFlow
 from eddyline.runtime.failures import collecting, report
-from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.operators.group_aggregates import GroupKeys, Naming
 from eddyline.runtime.operators.group_values import GroupRows, GroupValues
 from eddyline.runtime.state import State, array, nested
@@ -78,7 +78,7 @@ class Comparison:
         return 0.0, np.full(queries, sign), -sign * bound
 
 
-class SharedGroups(Operator):
+class SharedGroups(TakesFlow):
     """Groups of the queries of a flow, by the number of each.
 
     Args:
@@ -98,7 +98,7 @@ class SharedGroups(Operator):
         values: GroupValues,
         comparison: Comparison | None = None,
     ) -> None:
-        super().__init__(())  # it gets the rows of the flow
+        super().__init__()
         self._flow = flow
         self._rows_of = EnteringRows(flow, outputs, keys, values)
         self._groups = self._rows_of.groups
@@ -109,7 +109,6 @@ class SharedGroups(Operator):
         self._quiet = None if comparison is None else QuietWindows(self._lists)
         self._dormant = None if comparison is None else DormantLists(flow, self, self._lists)
         self._loud = SlotArray(np.int8)
-        self._asked: Array | None = None  # queries whose rows ``live`` returns; None: of all
         self._numbers: dict[int, int] = {}  # by bit
         self._list_of: dict[object, int] = {}  # by what rows qualify
         self._accepted_by: dict[int, object] = {}  # by list
@@ -230,15 +229,6 @@ class SharedGroups(Operator):
         cells = self._lists.cells_of(wanted)
         cells = cells[self._members[cells] > 0]
         return self._values.rows(cells, clock, self._named)
-
-    @contextmanager
-    def only_for(self, numbers: Array) -> Iterator[None]:
-        """Inside, ``live`` returns the rows of the queries with these numbers only."""
-        self._asked = numbers
-        try:
-            yield
-        finally:
-            self._asked = None
 
     def _enter(self, batch: Batch) -> Array:
         """Put the rows of a batch of the flow into lists; ``RowLists.enter``."""

@@ -8,8 +8,7 @@ are, and a right row costs as much as for one query, but for the members that it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +21,9 @@ from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Predicate, empty_li
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.row_owners import NOBODY, RowOwners
+from eddyline.runtime.eddy.takes_flow import TakesFlow
 from eddyline.runtime.join_inputs.flow_windows import FlowWindow
-from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.state import State, array, nested
@@ -61,7 +61,7 @@ class RightRows:
     constant: int
 
 
-class SharedMatching(Operator):
+class SharedMatching(TakesFlow):
     """Rows of a flow while the other stream has a match, or none, for the queries of a flow.
 
     Its rows have the number of the query as their first column; each query has its windows.
@@ -83,7 +83,7 @@ class SharedMatching(Operator):
         *,
         shows_matched: bool,
     ) -> None:
-        super().__init__(())  # it gets the rows of the flow
+        super().__init__()
         self._flow = flow
         self._outputs = tuple(outputs)
         self._right = right
@@ -104,7 +104,6 @@ class SharedMatching(Operator):
         self._held: list[int] = []  # windows for which rows are kept in any case
         self._known_us = 0  # how far back keys know their newest rows
         self._sweep_at = self._sweep_keys_at = _LEAST
-        self._asked: Array | None = None  # queries whose rows ``live`` returns; None: of all
         self._layout: Batch | None = None
 
     # -- queries -----------------------------------------------------------------------------------
@@ -305,15 +304,6 @@ class SharedMatching(Operator):
         held = (self._members["exp"][used] > clock) & (self._members["node"][used] != _NONE)
         rows = self._shown(np.flatnonzero(held))
         return rows.where(rows.exp > clock)
-
-    @contextmanager
-    def only_for(self, numbers: Array) -> Iterator[None]:
-        """Inside, ``live`` returns the rows of the queries with these numbers only."""
-        self._asked = numbers
-        try:
-            yield
-        finally:
-            self._asked = None
 
     def settle(self, clock: int) -> None:
         """Forget members that have expired, nodes without members, and then keys without nodes
