@@ -34,10 +34,28 @@ def _of_ties(window: exp.Window) -> bool:
     called = window.this
     while isinstance(called, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
         called = called.this
-    if isinstance(called, _OF_PLACES) or window.args.get("order") is None:
+    if window.args.get("order") is None:
         return False
+    if isinstance(called, _OF_PLACES):
+        return _end_of_time(window) is not None
     spec = window.args.get("spec")
     return spec is None or str(spec.args.get("kind")).upper() == "RANGE"
+
+
+def _end_of_time(window: exp.Window) -> str | None:
+    """DuckDB's aggregate for the first or last value of a frame of the rows from a time on, up to
+    those that tie, which are in the order of their values; None for other values.
+    """
+    called = window.this.this if isinstance(window.this, exp.IgnoreNulls) else window.this
+    spec = window.args.get("spec")
+    if spec is None or str(spec.args.get("kind")).upper() != "RANGE":
+        return None
+    if str(spec.args.get("end") or "CURRENT ROW") != "CURRENT ROW":
+        return None
+    if isinstance(called, exp.LastValue):
+        return "arg_max_null"
+    is_part = str(spec.args.get("start")) != "UNBOUNDED"
+    return "arg_min_null" if isinstance(called, exp.FirstValue) and is_part else None
 
 
 def order_ties(select: exp.Select, stamps: Callable[[], Sequence[exp.Expr]]) -> None:
@@ -48,12 +66,23 @@ def order_ties(select: exp.Select, stamps: Callable[[], Sequence[exp.Expr]]) -> 
     """
     windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
     numbered = [w for w in windows if not isinstance(w.this, _RANKS) and not _of_ties(w)]
+    ends = [(w, name) for w in windows if (name := _end_of_time(w)) is not None]
     written = [w.args.get("order") for w in numbered]
     orders = [o for o in (*written, select.args.get("order")) if o is not None]
-    if not orders:
+    if not orders and not ends:
         return
     group = select.args.get("group")
     ties = stamps() if group is None else group.expressions
     for order in orders:
         for tie in ties:
             order.append("expressions", exp.Ordered(this=tie.copy(), nulls_first=True))
+    for window, name in ends:
+        ignores = isinstance(window.this, exp.IgnoreNulls)
+        value = (window.this.this if ignores else window.this).this
+        known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+        place = [e.this.copy() for e in window.args["order"].expressions]
+        row = exp.Anonymous(this="row", expressions=[*place, known, value.copy()])
+        call: exp.Expr = exp.Anonymous(this=name, expressions=[value.copy(), row])
+        if ignores:
+            call = exp.Filter(this=call, expression=exp.Where(this=known.copy()))
+        window.set("this", call)

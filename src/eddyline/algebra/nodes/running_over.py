@@ -12,6 +12,7 @@ import pyarrow as pa
 from eddyline.algebra.durations import format_duration
 from eddyline.algebra.expressions import Aggregate, Expr
 from eddyline.algebra.nodes.base import Emitting, check_columns
+from eddyline.algebra.nodes.rows import Filter, Project
 from eddyline.types import Field, Schema
 
 
@@ -140,9 +141,23 @@ class RunningOver(Emitting):
 
     @property
     def waits_us(self) -> int:
-        """How long rows wait: until those of the same time, which count in a RANGE, have come."""
+        """How long rows wait: until those of the same time, which count in a RANGE, have come. They
+        come together if they have waited below.
+        """
+        return int(self._has_ties and not self._is_late_below)
+
+    @property
+    def _has_ties(self) -> bool:
         frames = (v.frame for v in self.values if isinstance(v, FrameAggregate))
-        return int(any(f.unit == "range" for f in frames))
+        return any(f.unit == "range" for f in frames)
+
+    @property
+    def _is_late_below(self) -> bool:
+        """Whether the rows of the input have waited."""
+        below = self.input
+        while isinstance(below, (Filter, Project)):
+            below = below.input
+        return isinstance(below, RunningOver) and (below._has_ties or below._is_late_below)
 
     @cached_property
     def schema(self) -> Schema:

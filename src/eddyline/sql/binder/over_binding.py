@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from sqlglot import exp
 
 from eddyline.algebra.expressions import Expr
@@ -17,9 +19,16 @@ from eddyline.sql.binder.over_calls import (
     WindowCall,
     called_over,
     frame_of,
+    is_of_time,
     require_order,
     written_calls,
 )
+
+#: Aggregates that are the first and the last value of a frame by time.
+_AGGREGATES: Final = {
+    **dict.fromkeys(("first_value", "first"), "first"),
+    **dict.fromkeys(("last_value", "last"), "last"),
+}
 
 
 def bind_over(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
@@ -48,6 +57,15 @@ def bind_over(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
         message = "DISTINCT or ORDER BY with OVER is not supported"
         raise scalars.context.error(node, message, UnsupportedError)
     frame = frame_of(node.args.get("spec"))
+    if name in _AGGREGATES and is_of_time(frame, ends=name.startswith("last")):
+        argument = called.arguments[0] if len(called.arguments) == 1 else None
+        if argument is not None:
+            aggregate: exp.Expr = exp.Anonymous(
+                this=_AGGREGATES[name], expressions=[argument.copy()]
+            )
+            if called.ignore_nulls:
+                aggregate = exp.IgnoreNulls(this=aggregate)
+            return _of_frame(scalars, node, scalars.bind(aggregate), partition, ordered)
     arguments = scalars.bind_all(called.arguments)
     call = WindowCall(node, name, arguments, partition, ordered, frame, scalars.context)
     return call.ignoring_nulls() if called.ignore_nulls else call.bound()

@@ -359,3 +359,13 @@ def is_called_over(node: exp.Expr) -> bool:
 def written_calls(nodes: Sequence[exp.Expr]) -> list[exp.Window]:
     """The calls with OVER in some nodes."""
     return [w for node in nodes for w in node.find_all(exp.Window)]
+
+
+def is_of_time(frame: tuple[str, str, str] | None, *, ends: bool) -> bool:
+    """Whether a frame has a part of the rows up to the current time: RANGE from a time on; of its
+    end, also RANGE from the beginning on.
+    """
+    if frame is None:
+        return False
+    unit, start, end = frame
+    return unit == "RANGE" and end == "CURRENT ROW" and (ends or start != "UNBOUNDED PRECEDING")
