@@ -50,18 +50,26 @@ def last_of_event(
 
 
 @kernel
-def different(slot: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """int64[m], the slots without repetition. ``seen`` as of ``last_of_event``."""
+def left_empty(
+    slot: np.ndarray, sign: np.ndarray, count: np.ndarray, seen: np.ndarray
+) -> np.ndarray:
+    """int64[m], the slots that rows (int64[n], int8[n]) have left and that have none any more,
+    without repetition.
+
+    Args:
+        count: int64 by slot, how many rows it has. seen: as of ``last_of_event``.
+    """
     out = np.empty(slot.size, np.int64)
-    count = 0
-    for s in slot:
-        if seen[s] == 0:
+    m = 0
+    for i in range(slot.size):
+        s = slot[i]
+        if sign[i] < 0 and count[s] == 0 and seen[s] == 0:
             seen[s] = 1
-            out[count] = s
-            count += 1
-    for i in range(count):
+            out[m] = s
+            m += 1
+    for i in range(m):
         seen[out[i]] = 0
-    return out[:count].copy()
+    return out[:m].copy()
 
 
 @kernel

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels.aggregates import SignedRows, different, last_of_event
+from eddyline.kernels.aggregates import SignedRows, last_of_event, left_empty
 from eddyline.runtime.aggregates.base import ByRow
 from eddyline.runtime.batch import EXPIRY, Batch, Predicate
 from eddyline.runtime.constants import Constants
@@ -91,6 +91,7 @@ class GroupValues(GroupAggregates):
         self.shown = shown
         self.screen: Screen | None = None
         self._retract = retract
+        self._nothing: Batch | None = None  # no changes; None: not made
 
     def run(self, rows: GroupRows, named: Naming) -> tuple[Batch, Array]:
         """Let rows enter and leave.
@@ -118,6 +119,9 @@ class GroupValues(GroupAggregates):
             # not yet if it is brought up to date with rows that were there before it
             before[0], self.started = self.started, True
         found = self._report(signed, rows.lanes)
+        gone = left_empty(rows.slot, rows.sign, self.members.count, self._seen.array)
+        if not slots.size and self._nothing is not None:
+            return replace(self._nothing), gone
         changed = found.changed | (now != before)
         if found.failed.any():
             now, before = now & ~found.failed[0], before & ~found.failed[1]
@@ -135,8 +139,9 @@ class GroupValues(GroupAggregates):
         if not self._retract:
             minus &= ~now
         out = _changelog(named, slots, ts, seq, (new, plus), (old, minus))
-        left = rows.slot[rows.sign < 0]
-        return out, different(left[self.members.count[left] == 0], self._seen.array)
+        if not slots.size:
+            self._nothing = out
+        return out, gone
 
     def _quiet(self, rows: SignedRows, lanes: Sequence[Array]) -> Array | None:
         """bool[n]: the rows of groups that no reader asks for, before or after any of these rows;
