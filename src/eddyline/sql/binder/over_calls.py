@@ -288,9 +288,20 @@ def _last_value(call: WindowCall) -> Expr:
 
 def _nth_value(call: WindowCall) -> Expr:
     call.takes(2, 2)
-    if call.frame != ("ROWS", "UNBOUNDED PRECEDING", "CURRENT ROW"):
-        raise call.refuse_frame("write ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW")
-    return call.call("nth_value", call.arguments[0], call.number(1, 1))
+    value, place, rows = call.arguments[0], call.number(1, 1), _preceding(call)
+    if call.frame == ("ROWS", "UNBOUNDED PRECEDING", "CURRENT ROW"):
+        return call.call("nth_value", value, place)
+    if rows is None:
+        advice = "write ROWS BETWEEN n, or UNBOUNDED, PRECEDING AND CURRENT ROW"
+        raise call.refuse_frame(advice)
+    if place > rows + 1:
+        return functions.literal(None, value.type)
+    few = functions.literal(rows, pa.int64())
+    has_all = functions.resolve(">", (call.call("row_number"), few))
+    among_few = call.call("nth_value", value, place)
+    return functions.resolve(
+        "case", (has_all, call.call("lag", value, rows + 1 - place), among_few)
+    )
 
 
 def _preceding(call: WindowCall) -> int | None:
