@@ -234,7 +234,7 @@ class Sharded(Comparisons):
                 follower.follow(s for q in self.running.queries.values() for s in q.reads)
                 own = received(follower.spec.shard, frame, {}, batch)
                 follower.process(own, Output())
-            self._note()
+            self._note(self._checkpoint.next_batch)
             self.splits.step([shard.report for shard in self.shards.values()])
 
     def _batch(self) -> ABatch:
@@ -274,9 +274,9 @@ class Sharded(Comparisons):
         (follower,) = (f for f in self._followers if f.streams == added.of.group.streams)
         self._runs[first] = self._with_clock(follower.runs(added, -100 - first))
 
-    def _note(self) -> None:
+    def _note(self, batch: int) -> None:
         reports = [shard.report for shard in self.shards.values()]
-        self._layouts.note(self._checkpoint.next_batch, reports)
+        self._layouts.note(batch, reports)
 
     def _dealt(self, of: list[LayoutShards], rows: Mapping[str, pa.Table]) -> Iterable[Any]:
         group = of[0].group
@@ -308,7 +308,7 @@ class Sharded(Comparisons):
             output = self.expected_of_added if shard.spec.shard < 0 else self.found
             shard.emit([step], ShardInput((), {}, {}, {}, None), output, before)
         self._merge()
-        self._note()
+        self._note(self._checkpoint.next_batch - 1)  # it is no batch
 
     def restart(self) -> None:
         """Save and load all shards, and start the driver again."""
