@@ -82,7 +82,7 @@ def _hex(texts: pa.Array) -> pa.Array:
 
 
 def _make_digits(bits: int) -> Maker:
-    """Integers of 64 bits in digits of so many bits, without leading zeros."""
+    """Integers of 64 bits in digits of this number of bits, without leading zeros."""
     count = 64 // bits
 
     def kernel(numbers: pa.Array) -> pa.Array:

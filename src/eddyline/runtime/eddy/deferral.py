@@ -102,13 +102,13 @@ class Deferral:
             seconds: of joining them. windows: by source. clock: the end of the batch.
         """
         self._clock = clock
-        for source in self._sources:
-            for grouped in self._banks[source].filters:
-                if grouped.price >= _EXPENSIVE_S and not grouped.attribute.plain:
-                    longest = int(windows[source].lengths.max(initial=0))
-                    measured = self._count(source, grouped, came[source], whole, seconds)
-                    if measured.batches >= _BATCHES:
-                        self._place(source, grouped, measured, longest)
+        slow = [(s, f) for s in self._sources for f in self._banks[s].filters if _is_slow(f)]
+        self._measured = {f: self._measured[f] for _, f in slow if f in self._measured}
+        for source, grouped in slow:
+            measured = self._count(source, grouped, came[source], whole, seconds)
+            if measured.batches >= _BATCHES:
+                longest = int(windows[source].lengths.max(initial=0))
+                self._place(source, grouped, measured, longest)
         self.is_active = any(self._banks[s].late(clock) for s in self._sources)
 
     def _count(
@@ -142,3 +142,8 @@ class Deferral:
             late = (measured.joined * grouped.price + measured.seconds) / share
             if late < _CLEARLY * early:
                 bank.put_off(grouped)
+
+
+def _is_slow(grouped: GroupedFilter) -> bool:
+    """Whether a filter is over an expression that takes long."""
+    return grouped.price >= _EXPENSIVE_S and not grouped.attribute.plain

@@ -1,8 +1,8 @@
 """Lists of rows that are *dormant*: none of their groups can be shown by HAVING, so they are empty.
 
-What tells so are sums by lineage (``lineage_sums.py``): a row is added to one of them, instead of
+This follows from sums by lineage (``lineage_sums.py``): a row is added to one of them, instead of
 to the list of each filter that accepts it. A list that may have a group to show is filled with the
-rows that the flow holds, and stays so for as long as that took.
+rows that the flow holds, and keeps them for at least half of its longest window.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class DormantLists:
         self._sums: LineageSums | None = None  # None: lists are not watched
         self._calls, self._total = 0, 0  # and the number of dormant lists of each, added up
         self._pause = _LEAST_PAUSE
-        self._changes = -1  # of lineages that have been seen to
+        self._changes = -1  # those of ``Lineages.changes`` that ``_watched`` has
 
     def add_list(self, number: int, accepts: object) -> None:
         """Watch another list, by what rows qualify."""

@@ -66,8 +66,9 @@ class LineageSums:
     def loosen(self, weight: float) -> None:
         """Let the largest weight be this."""
         more = weight - self.weight
-        self._lowest += more * np.roll(self._ends, 1, axis=0)
-        self._now += more * self._count
+        with np.errstate(invalid="ignore"):  # the weight may be infinite
+            self._lowest += more * np.roll(self._ends, 1, axis=0)
+            self._now += more * self._count
         self.weight, self._largest = weight, self._largest + more
 
     def add(

@@ -1,6 +1,6 @@
 """Numbers of lineages: of the different sets of queries that accept a row.
 
-Of queries that are *dormant* a row is told its lineage only, instead of being listed for each.
+For queries that are *dormant* a row has the number of its lineage, and no recipients.
 """
 
 from __future__ import annotations

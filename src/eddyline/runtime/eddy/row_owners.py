@@ -8,7 +8,7 @@ from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
 
 #: In place of the number of a query that has been dropped.
-NOBODY = -1
+NO_OWNER = -1
 
 
 class RowOwners:
@@ -52,7 +52,7 @@ class RowOwners:
     def drop(self, number: int) -> None:
         """Let a query have no rows."""
         mine = self._numbers[: self._count]
-        mine[mine == number] = NOBODY
+        mine[mine == number] = NO_OWNER
 
     def forget(self, first: int) -> None:
         """Forget the numbers before a place."""

@@ -243,6 +243,7 @@ class SharedGroups(TakesFlow):
         to, dormant, compared = batch.recipients, self._dormant, self._comparison
         lineage = None if to is None else to.lineages.get(self)
         if to is None or dormant is None or compared is None or lineage is None:
+            assert dormant is None or not dormant.dormant, "their rows come by lineage only"
             return self._enter(batch)
         list_of = self._by_recipient(to.width)
         wanted = received_rows(to.rows, to.starts, list_of, len(batch)) | (lineage >= 0)

@@ -20,7 +20,7 @@ from eddyline.kernels.merge import merged_order
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Predicate, empty_like
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
-from eddyline.runtime.eddy.row_owners import NOBODY, RowOwners
+from eddyline.runtime.eddy.row_owners import NO_OWNER, RowOwners
 from eddyline.runtime.eddy.takes_flow import TakesFlow
 from eddyline.runtime.join_inputs.flow_windows import FlowWindow
 from eddyline.runtime.operators.base import Tick
@@ -290,7 +290,7 @@ class SharedMatching(TakesFlow):
         by, number = self._owners.of(mine["first"], mine["owners"])
         came, lives = self._members["ts"][member], _by_number(self._lives)
         exp = came[by] + lives[number] if lives.size else came[by]
-        left = (exp > now[by]) & (number != NOBODY)
+        left = (exp > now[by]) & (number != NO_OWNER)
         if self._asked is not None:
             left &= np.isin(number, self._asked)
         if not left.all():

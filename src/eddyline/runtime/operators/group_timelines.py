@@ -220,6 +220,10 @@ class SharedTimeline:
         exp, slot = self._waiting.peek()
         return exp, slot
 
+    def groups(self, batch: Batch, keys: Sequence[pa.Array], slot: Array) -> bool:
+        """Whether rows are of these groups."""
+        return np.array_equal(self.table.slots(keys, len(batch)), slot)
+
     def leave(self, groups: Array) -> None:
         """These groups have no rows; all operators say the same."""
         self._gone = groups
@@ -245,7 +249,7 @@ class PartOfTimeline:
     """A timeline that is shared: aggregates' lanes wait by themselves.
 
     An operator that is made while rows are there already takes them over, if its input holds the
-    same ones; if not, it shares no more.
+    same ones, by expiries and groups, in the same order; if not, it shares no more.
 
     Args:
         dtypes: of the lanes.
@@ -280,7 +284,7 @@ class PartOfTimeline:
     ) -> GroupRows:
         if self._shared.has_begun:
             exp, slot = self._shared.waiting()
-            if np.array_equal(exp, batch.exp):
+            if np.array_equal(exp, batch.exp) and self._shared.groups(batch, keys, slot):
                 lanes = lanes_of(slot)
                 self._lanes.push([exp, *lanes])
                 return GroupRows(batch.ts, batch.seq, slot, batch.sign, lanes)
