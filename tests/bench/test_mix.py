@@ -10,12 +10,14 @@ from rich.console import Console
 import eddyline
 from eddyline.bench.feeding import process_all
 from eddyline.bench.measure import Figure
-from eddyline.bench.mix import run
+from eddyline.bench.mix import run, slow_functions
 from eddyline.bench.mix.queries import CLASSES, DDL, MIX, queries, rows
 from eddyline.errors import EddylineError
 
 #: Classes whose queries run as trees.
 TREES = {"other aggregates"}
+#: ``StrategyOptions.selections``.
+WAYS = ("push", "pull", "auto")
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -39,6 +41,17 @@ def test_a_case_counts_rows_and_results() -> None:
     figure = run.measured("DISTINCT", 2, 1)
     assert (figure.rows, len(figure.seconds)) == (6_000, 1)
     assert figure.note.startswith("2 queries, ")
+
+
+def test_the_places_of_slow_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the join the function is called for each row; all ways give the same results."""
+    monkeypatch.setattr(slow_functions, "_COST_S", 0.0)
+    monkeypatch.setattr(slow_functions, "_WARM_CALLS", 1)
+    found = {way: slow_functions.measured(f"{slow_functions.NAME}, 10%, {way}", 1) for way in WAYS}
+    assert len({f.results for f in found.values()}) == 1
+    assert found["push"].note == "1,000 calls of the function"
+    assert found["pull"].note != found["push"].note
+    assert len(list(slow_functions.lines({f.name: f for f in found.values()}))) == len(WAYS)
 
 
 def figure(name: str, seconds: float, results: int = 0) -> Figure:

@@ -17,7 +17,7 @@ from rich.table import Table
 import eddyline
 from eddyline.bench.figures.console import progress_bar
 from eddyline.bench.measure import Figure, apart, machine
-from eddyline.bench.mix import large, subsets
+from eddyline.bench.mix import large, slow_functions, subsets
 from eddyline.bench.mix.calls import CALL_ROWS, measured_calls
 from eddyline.bench.mix.queries import CLASSES, DDL, MIX, queries
 from eddyline.errors import EddylineError
@@ -26,6 +26,8 @@ _MANY: Final = 100
 #: Most times that a hundred queries may cost what one does.
 LIMIT: Final = 5.0
 _MIXED: Final = "mix"
+#: Classes with cases of their own, by name.
+_SPECIAL: Final = {m.NAME: m for m in (subsets, slow_functions)}
 
 
 def run_mix(*, kind: str | None = None, quick: bool = False, json: bool = False) -> None:
@@ -41,15 +43,16 @@ def run_mix(*, kind: str | None = None, quick: bool = False, json: bool = False)
     """
     calls = 3 if quick else 15
     large_cases = large.cases(quick=quick, calls=calls)
-    names = [*CLASSES, subsets.NAME, *large_cases]
+    names = [*CLASSES, *_SPECIAL, *large_cases]
     if kind is not None and kind not in names:
         raise EddylineError(f"there is no class '{kind}'; the classes are {', '.join(names)}")
     cases: dict[str, Callable[[], Figure]] = {}
     for name in names if kind is None else (kind,):
         if name in large_cases:
             cases |= large_cases[name]
-        elif name == subsets.NAME:
-            cases |= {case: partial(subsets.measured, case, calls) for case in subsets.CASES}
+        elif name in _SPECIAL:
+            special = _SPECIAL[name]
+            cases |= {case: partial(special.measured, case, calls) for case in special.CASES}
         else:
             counts = (1, _MANY)
             cases |= {f"{name}, {n}": partial(measured, name, n, calls) for n in counts}
@@ -107,7 +110,7 @@ def report(figures: Mapping[str, Figure]) -> dict[str, Any]:
         "machine": machine(),
         "figures": [figure.as_dict() for figure in figures.values()],
         "ratios": {kind: round(times, 2) for kind, _, _, times in ratios(figures)},
-        subsets.NAME: list(subsets.lines(figures)),
+        **{name: list(special.lines(figures)) for name, special in _SPECIAL.items()},
         "limit": LIMIT,
         "limits_s": large.LIMITS_S,
     }
@@ -129,7 +132,8 @@ def show(figures: Mapping[str, Figure], console: Console) -> None:
         )
     if table.row_count:
         console.print(table)
-    subsets.show(figures, console)
+    for special in _SPECIAL.values():
+        special.show(figures, console)
     mix = figures.get(_MIXED)
     if mix is not None:
         per_row = mix.results / mix.rows
