@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -151,6 +151,27 @@ def rows(chance: random.Random, start: int, end: int, count: int) -> pa.Table:
     times = sorted(chance.randrange(start, end) * STEP for _ in range(count))
     numbers = {c: [chance.randrange(n) for _ in times] for c, n in (("k", 3), ("x", 10))}
     return pa.table({"ts": times, **numbers})
+
+
+class ChangesOfRules(Protocol):
+    """Makes changes of the rules."""
+
+    def within(self, start: int, end: int, count: int) -> pa.Table:
+        """This number of changes between two steps."""
+
+
+def play(script: Script, changes: ChangesOfRules, chance: random.Random, step: int) -> Script:
+    """Let rules come and go while rows come, in parts of this number of steps, with two restarts;
+    each part is compared with the oracle.
+    """
+    restarts = (step, 2 * step)
+    for start in range(0, 4 * step, step):
+        data = {name: rows(chance, start, start + step, step + 2) for name in "su"}
+        changed = changes.within(start, start + step, step - 2)
+        script.process(rules=changed, **data).check()
+        if start in restarts:
+            script.restart().check()
+    return script.advance("20s").finish()
 
 
 def engine(updates: str = "retroactive") -> Engine:

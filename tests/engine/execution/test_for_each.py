@@ -19,6 +19,7 @@ from rule_cases import (
     Changes,
     created,
     joined,
+    play,
     rows,
     scripted,
 )
@@ -38,13 +39,7 @@ def test_a_query_for_each_rule_is_a_join_with_the_rules(
     """Rules come and go, some of them twice; the engine is saved and loaded in between."""
     chance = random.Random(f"{kind} {updates}")
     script, changes = scripted(kind, updates, chunk_rows=chunk_rows), Changes(chance)
-    for start in range(0, 40, 8):
-        data = {name: rows(chance, start, start + 8, 10) for name in "su"}
-        script.process(rules=changes.within(start, start + 8, 5), **data).check()
-        if start in (8, 24):
-            script.restart().check()
-    script.advance("20s").finish()
-    assert script.changes().num_rows > 2
+    assert play(script, changes, chance, 10).changes().num_rows > 2
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 
 from eddyline import Engine
 from eddyline.testing.script import Script
-from rule_cases import FIRST, STREAMS, TABLE, Changes, rows
+from rule_cases import FIRST, STREAMS, TABLE, Changes, play
 
 SOURCE: Final = "FROM s [RANGE 2 SECONDS]"
 #: SELECTs; with what they are to be compared if the oracle does not read them.
@@ -53,14 +53,7 @@ def test_each_rule_has_constants_of_its_own(kind: str, emit: str) -> None:
     text = f"FOR EACH ROW OF rules AS r AS {QUERIES[kind]}{emit}"
     script.engine.sql(f"CREATE QUERY q {text}")
     script.follow("q", text)
-    changes = Changes(chance)
-    for start in range(0, 24, 6):
-        data = {name: rows(chance, start, start + 6, 8) for name in "su"}
-        script.process(rules=changes.within(start, start + 6, 4), **data).check()
-        if start in (6, 12):
-            script.restart().check()
-    script.advance("20s").finish()
-    assert script.changes().num_rows
+    assert play(script, Changes(chance), chance, 6).changes().num_rows
 
 
 def test_rows_that_fail_for_one_rule() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from eddyline import Engine
 from eddyline.testing.script import Script
-from rule_cases import STREAMS, rows
+from rule_cases import STREAMS, play
 
 TABLE: Final = "CREATE TABLE rules (id BIGINT, k BIGINT, lo BIGINT, n DOUBLE)"
 FIRST: Final = "id:int | k:int | lo:int | n:float\n1 | 0 | 5 | 1.5\n2 | 1 | . | .\n3 | 2 | 4 | 3.0"
@@ -80,14 +80,7 @@ def _script(kind: str, emit: str, *, chunk_rows: int) -> Script:
 def test_each_rule_has_a_window_of_its_own(kind: str, emit: str) -> None:
     chance = random.Random(f"{kind}{emit}")
     script = _script(kind, emit, chunk_rows=chance.choice([1, 3, 1000]))
-    changes = _Changes(chance)
-    for start in range(0, 24, 6):
-        data = {name: rows(chance, start, start + 6, 8) for name in "su"}
-        script.process(rules=changes.within(start, start + 6, 4), **data).check()
-        if start in (6, 12):
-            script.restart().check()
-    script.advance("20s").finish()
-    assert script.changes().num_rows > 2
+    assert play(script, _Changes(chance), chance, 6).changes().num_rows > 2
 
 
 @pytest.mark.parametrize("kind", ["rows", "two streams"])

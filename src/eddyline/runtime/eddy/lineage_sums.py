@@ -10,6 +10,7 @@ one of the pieces in which the window begins. Rows are added once, whatever the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -145,8 +146,13 @@ class LineageSums:
             return
         wanted = zip((lineages, groups), has, strict=True)
         shape = [h if n <= h else max(n, h + h // 2) for n, h in wanted]
-        for name in ("_now", "_highest", "_count", "_before", "_lowest", "_ends"):
-            before = getattr(self, name)
-            larger = np.zeros((*before.shape[:-2], *shape))
-            larger[..., : has[0], : has[1]] = before
-            setattr(self, name, larger)
+        self._now, self._highest = _larger(self._now, shape), _larger(self._highest, shape)
+        self._count, self._before = _larger(self._count, shape), _larger(self._before, shape)
+        self._lowest, self._ends = _larger(self._lowest, shape), _larger(self._ends, shape)
+
+
+def _larger(array: Array, shape: Sequence[int]) -> Array:
+    """The array, with zeros up to this shape of its last two axes."""
+    larger = np.zeros((*array.shape[:-2], *shape))
+    larger[..., : array.shape[-2], : array.shape[-1]] = array
+    return larger
