@@ -2,16 +2,17 @@
 
 All take :class:`SignedRows` and return, for each *emission*, the value of the group and the value
 that was reported before, for the caller to retract or compare. State arrays are indexed by slot and
-changed in place.
+changed in place. ``run_count`` and ``run_sum_int`` are *screened*, as those of floats and of MIN and
+MAX are: asked to, they report only what readers ask for.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import inlined, kernel
 
 
 class SignedRows(NamedTuple):
@@ -20,11 +21,23 @@ class SignedRows(NamedTuple):
     Attributes:
         slot: int64[n], the group. sign: int8[n], +1 enters, -1 leaves.
         emit: bool[n], the last row of its group and event: the value of the group is reported.
+        screened: whether kernels that can do so report only values that are asked for, or replace
+            one that is. They take ``emit`` back for other rows.
+        low, high: values up to ``low`` and from ``high`` on are asked for; NULL is not.
     """
 
     slot: np.ndarray
     sign: np.ndarray
     emit: np.ndarray
+    screened: bool = False
+    low: float = 0.0
+    high: float = 0.0
+
+
+@inlined
+def is_asked_for(value: Any, low: Any, high: Any) -> Any:
+    """Whether readers ask for a value that is not NULL."""
+    return value >= high or value <= low or value != value
 
 
 @kernel
@@ -80,7 +93,7 @@ def run_count(
     reported: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """COUNT(x) (``valid`` empty: COUNT(*)) -> new int64[m], old int64[m]."""
-    slot, sign, emit = rows.slot, rows.sign, rows.emit
+    slot, sign, emit, screened, low, high = rows
     m = emit.sum()
     new = np.empty(m, np.int64)
     old = np.empty(m, np.int64)
@@ -90,12 +103,15 @@ def run_count(
         s = slot[i]
         if everything or valid[i]:
             count[s] += sign[i]
+        if screened and emit[i]:
+            now = is_asked_for(float(count[s]), low, high)
+            emit[i] = now or is_asked_for(float(reported[s]), low, high)
         if emit[i]:
             old[j] = reported[s]
             new[j] = count[s]
             reported[s] = count[s]
             j += 1
-    return new, old
+    return new[:j], old[:j]
 
 
 #: Kinds of sums of ``run_sum_int``: no value; an int64; one beyond int64.
@@ -116,7 +132,7 @@ def run_sum_int(
 
     ``total`` is int64[slots, 2]: the sum modulo 2^64, in [-2^63, 2^63), and its multiple of 2^64.
     """
-    slot, sign, emit = rows.slot, rows.sign, rows.emit
+    slot, sign, emit, screened, low, high = rows
     m = emit.sum()
     new = np.empty(m, np.int64)
     new_kind = np.empty(m, np.int8)
@@ -135,6 +151,13 @@ def run_sum_int(
                 total[s, 1] += 1 if value[i] > 0 else -1
             elif sign[i] < 0 and (before ^ value[i]) & (before ^ after) < 0:
                 total[s, 1] += -1 if value[i] > 0 else 1
+        if screened and emit[i]:
+            now = count[s] > 0 and (
+                total[s, 1] != 0 or is_asked_for(float(total[s, 0]), low, high)
+            )
+            emit[i] = now or (
+                reported_kind[s] != NOTHING and is_asked_for(float(reported[s]), low, high)
+            )
         if emit[i]:
             old[j] = reported[s]
             old_kind[j] = reported_kind[s]
@@ -145,7 +168,7 @@ def run_sum_int(
             reported[s] = new[j]
             reported_kind[s] = new_kind[j]
             j += 1
-    return new, new_kind, old, old_kind
+    return new[:j], new_kind[:j], old[:j], old_kind[:j]
 
 
 @kernel

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from eddyline.kernels.aggregates import SignedRows
+from eddyline.kernels.aggregates import SignedRows, is_asked_for
 from eddyline.kernels.limbs import (
     SQUARE_BASE,
     SQUARE_LIMBS,
@@ -37,6 +37,8 @@ NO_PLACE = -1
 RELEASED, FRESH = 0, 1
 #: Between these, squares neither overflow nor lose digits in doubles; sums only need the upper one.
 TINY, HUGE = 2.0**-400, 2.0**400
+#: A bound of the relative error of a few operations on doubles.
+ROUNDING = 1e-14
 #: Exponents of what is taken from limbs into doubles.
 _LOWEST, _HIGHEST = -900, 900
 #: Sums of squares, and numbers of values, of which doubles can tell the deviation.
@@ -288,6 +290,21 @@ def _from_limbs(
     return out
 
 
+@inlined
+def _may_be_asked_for(what: Any, n: Any, total: Any, squares: Any, low: Any, high: Any) -> Any:
+    """Whether readers may ask for the aggregate of values with these sums, which are rounded. For
+    deviations and variances ``low`` and ``high`` are squares.
+    """
+    x, size, scale = total, 0.0, 1.0
+    if what == AVG:
+        size, scale = abs(x), n
+    elif what >= STDDEV:
+        size, scale = 2.0 * n * squares, n * (n - float(least_of(what)))
+        x = n * squares - x * x
+    error = ROUNDING * size
+    return x + error >= high * scale or x - error <= low * scale
+
+
 @kernel
 def run_moments(
     rows: SignedRows,
@@ -309,12 +326,16 @@ def run_moments(
     parts_of(what)]. What
     these doubles cannot hold is in the row ``place`` of ``limbs``, int64[rows, limbs_of(what)];
     ``free`` says which rows are free. Rows are processed from ``start`` on, and before ``end``: up
-    to one that may need a row of limbs when none is free.
+    to one that may need a row of limbs when none is free. Rows are screened by the aggregate.
 
     The state is not grouped into a tuple: measured, arrays of a tuple that are passed to helper
     functions made this 4 times slower, by counting references.
     """
-    slot, sign, emit = rows.slot, rows.sign, rows.emit
+    slot, sign, emit, screened, low, high = rows
+    least, most = low, high
+    if what == STDDEV or what == STDDEV_POP:
+        least = low * low if low >= 0.0 else -np.inf
+        most = high * high if high > 0.0 else -np.inf
     m = emit[start:].sum()
     new = np.empty(m, np.float64)
     new_valid = np.empty(m, np.bool_)
@@ -353,6 +374,14 @@ def run_moments(
                 sums[s, :] = 0.0
                 if place[s] != NO_PLACE:
                     _displaced(s, place, limbs, free)
+        if screened and emit[i]:
+            n = counters[s, COUNT]
+            special = counters[s, NANS] | counters[s, PLUS_INF] | counters[s, MINUS_INF]
+            now = n > least_of(what)
+            if now and place[s] == NO_PLACE and special == 0:
+                squares = sums[s, 2] if what >= STDDEV else 0.0
+                now = _may_be_asked_for(what, float(n), sums[s, 0], squares, least, most)
+            emit[i] = now or (reported_valid[s] and is_asked_for(reported[s], low, high))
         if emit[i]:
             old[j] = reported[s]
             old_valid[j] = reported_valid[s]

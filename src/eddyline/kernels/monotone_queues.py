@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eddyline.kernels.aggregates import SignedRows
+from eddyline.kernels.aggregates import SignedRows, is_asked_for
 from eddyline.kernels.options import kernel
 
 NO_RUN = -1
@@ -35,13 +35,13 @@ def run_queues(
     reported: np.ndarray,
     shown: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """MIN or MAX -> new, new_valid, old, old_valid, by order keys.
+    """MIN or MAX -> new, new_valid, old, old_valid, by order keys, as is what rows are screened by.
 
     Args:
         front, back: by group, its oldest and newest run. runs: with room for a run per row.
         reported, shown: by group.
     """
-    slot, sign, emit = rows.slot, rows.sign, rows.emit
+    slot, sign, emit, screened, low, high = rows
     m = emit.sum()
     new = np.empty(m, np.int64)
     new_valid = np.empty(m, np.bool_)
@@ -85,6 +85,10 @@ def run_queues(
                     runs[after, OLDER] = NO_RUN
                 runs[first, NEWER] = free[RELEASED]
                 free[RELEASED] = first
+        if screened and emit[i]:
+            first = front[s]
+            now = first != NO_RUN and is_asked_for(float(runs[first, KEY]), low, high)
+            emit[i] = now or (shown[s] and is_asked_for(float(reported[s]), low, high))
         if emit[i]:
             old[j] = reported[s]
             old_valid[j] = shown[s]
@@ -94,7 +98,7 @@ def run_queues(
             reported[s] = new[j]
             shown[s] = new_valid[j]
             j += 1
-    return new, new_valid, old, old_valid
+    return new[:j], new_valid[:j], old[:j], old_valid[:j]
 
 
 @kernel

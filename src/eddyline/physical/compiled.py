@@ -101,10 +101,11 @@ def group_keys(keys: Sequence[Expr]) -> GroupKeys:
 
 def aggregate_column(aggregate: Aggregate, *, in_order: bool) -> AggregateColumn:
     """An aggregate with its argument, which is NULL for rows that its FILTER leaves out."""
-    argument = aggregate.value
+    argument, state = aggregate.value, aggregate_state(aggregate, in_order=in_order)
     return AggregateColumn(
-        aggregate_state(aggregate, in_order=in_order),
+        state,
         None if argument is None else compile_expr(argument),
+        (state.remembers, argument) if state.remembers else None,
     )
 
 

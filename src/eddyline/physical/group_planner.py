@@ -89,12 +89,11 @@ class GroupPlanner(StorePlanner):
         shown: ShownGroups = ALL_GROUPS,
     ) -> Operator:
         grouped = group_keys(keys)
-        dtypes = [d for c in columns for d in c.aggregate.dtypes]
         shared = not by_instant and not any(map(can_fail, [*keys, *arguments]))
         return GroupByOperator(
             source,
             grouped,
             GroupValues(grouped, columns, retract=retract, shown=shown),
-            self.timeline(source_plan, source, keys, dtypes, shared=shared),
+            self.timeline(source_plan, source, keys, columns, shared=shared),
             by_instant=by_instant,
         )

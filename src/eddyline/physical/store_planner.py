@@ -17,6 +17,7 @@ from eddyline.physical.strategy import Strategy
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.expire import Expire
+from eddyline.runtime.operators.group_aggregates import AggregateColumn
 from eddyline.runtime.operators.group_timelines import (
     OwnTimeline,
     PartOfTimeline,
@@ -84,23 +85,24 @@ class StorePlanner(ABC):
         plan: Plan,
         source: Operator,
         keys: Sequence[Expr],
-        dtypes: Sequence[Any],
+        columns: Sequence[AggregateColumn],
         *,
         shared: bool,
     ) -> Timeline:
         """When rows of this plan enter groups, and leave them.
 
         Args:
-            dtypes: of what aggregates remember of a row.
+            columns: the aggregates, which remember something of each row.
             shared: whether all rows belong to a group, so that it may be one for several operators.
         """
         types = [key.type for key in keys]
         id_width = row_ids_of(plan).width if plan.takes_back else 0
         order = [np.int64, np.int64, np.int64, np.int8, *[np.int64] * id_width]
-        expiries = self.expiries(plan, [*order, *dtypes])
+        lanes = [dtype for column in columns for dtype in column.aggregate.dtypes]
+        expiries = self.expiries(plan, [*order, *lanes])
         shared &= bool(keys) and not plan.takes_back and plan.lifespan_us is not None
         if not (shared and isinstance(expiries, FifoStore)):
             return OwnTimeline(types, expiries, id_width)
         make = partial(SharedTimeline, types)
         common = self._graph.part(source, ("timeline", tuple(keys)), make)
-        return PartOfTimeline(common, types, dtypes)
+        return PartOfTimeline(common, types, columns)

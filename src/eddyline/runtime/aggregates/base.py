@@ -10,9 +10,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels import quiet_groups
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.runtime.screens import Bound
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array, bitmap, validity_of
 from eddyline.runtime.stores.slot_arrays import SlotArray
@@ -31,27 +29,11 @@ class Reported:
     failed: tuple[Array, Array] | None = None
 
 
-class Turns:
-    """Scratch by slot of kernels that look at some groups, in turns, without clearing it."""
-
-    def __init__(self) -> None:
-        self._scratch = SlotArray(np.float64, (quiet_groups.SCRATCH,))
-        self._turn = 0
-
-    def grow(self, end: int) -> None:
-        """Let there be slots below ``end``."""
-        self._scratch.grow(end)
-
-    def take(self) -> tuple[Array, int]:
-        """The scratch, and the number of a turn."""
-        self._turn += 1
-        return self._scratch.array, self._turn
-
-
 class Aggregate(Protocol):
     """State by group slot of one aggregate."""
 
     dtypes: Sequence[Any]  #: of the lanes that each row carries
+    remembers: str  #: what the lanes are, if they are a function of the argument; "" if not
     failure: str  #: the reason reported for a group that has no value
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
@@ -122,6 +104,7 @@ def computes(function: str) -> Callable[[Factory], Factory]:
 class SlotArrays:
     """State arrays by slot, grown together; each is an attribute, as kernels need it."""
 
+    remembers = ""
     failure = ""
 
     def __init__(self, **arrays: SlotArray) -> None:
@@ -165,11 +148,9 @@ class ByRow(SlotArrays, ABC):
     hold are kept once. A row changes nothing if its first lane is False.
     """
 
-    def loud(
-        self, bound: Bound, rows: SignedRows, lanes: Sequence[Array], turns: Turns
-    ) -> Array | None:
-        """bool[n]: the rows before or after which their group may meet a bound, and all other rows
-        of these groups; None: it is not known. The state is that before the rows.
+    def limit(self, key: Any) -> float | None:
+        """What ``run`` screens values by that are compared with ``key``, as of ``Bound``; None: it
+        reports all.
         """
         return None
 

@@ -34,6 +34,7 @@ class Bits(ByRow):
     """
 
     dtypes: Sequence[Any] = (np.bool_, np.int64)
+    remembers = "integers"
     count: Array
     ones: Array
     reported: Array

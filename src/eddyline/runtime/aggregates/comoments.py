@@ -78,6 +78,7 @@ class Comoments(_Results, ByRow):
     """An aggregate of the pairs in which both values are there."""
 
     dtypes: Sequence[Any] = (np.bool_, np.float64, np.float64)
+    remembers = "pairs of doubles"
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         return _pairs(values)

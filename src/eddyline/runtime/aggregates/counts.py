@@ -10,37 +10,30 @@ import pyarrow as pa
 
 from eddyline.kernels import aggregates as kernels
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.quiet_groups import (
-    NO_PLACES,
-    NO_SQUARES,
-    NO_VALUES,
-    Condition,
-    SumState,
-    loud_sums,
-)
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     ByRow,
     Reported,
     SlotArrays,
-    Turns,
     Wanted,
     computes,
     valid_lane,
 )
 from eddyline.runtime.aggregates.nodes import Nodes
-from eddyline.runtime.screens import Bound
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import SlotArray
 
-_NO_MORE: Final = np.zeros((0, 0), np.int64)
+
+#: A lane of ``Count`` for rows that all have a value.
+ALL_VALUES: Final = np.zeros(0, np.bool_)
 
 
 class Count(ByRow):
     """COUNT(*) and COUNT(x)."""
 
     dtypes: Sequence[Any] = (np.bool_,)
+    remembers = "whether there is a value"
     count: Array
     reported: Array
 
@@ -54,13 +47,8 @@ class Count(ByRow):
         new, old = kernels.run_count(rows, lanes[0], self.count, self.reported)
         return Reported(pa.array(new), pa.array(old), new != old)
 
-    def loud(
-        self, bound: Bound, rows: SignedRows, lanes: Sequence[Array], turns: Turns
-    ) -> Array | None:
-        sign = 1.0 if bound.above else -1.0
-        condition = Condition(0.0, sign, -sign * bound.key, False, -1)
-        state = SumState(self.count, self.count, NO_SQUARES, _NO_MORE, NO_PLACES)
-        return loud_sums(rows, lanes[0], NO_VALUES, condition, state, *turns.take())
+    def limit(self, key: Any) -> float | None:
+        return float(key)
 
     def current(self, slots: Array) -> pa.Array:
         return pa.array(self.reported[slots])

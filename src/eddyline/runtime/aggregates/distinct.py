@@ -25,7 +25,7 @@ class OfDistinct:
     def __init__(self, inner: Aggregate, type_: pa.DataType) -> None:
         self._inner = inner
         self._nodes = Nodes(type_)
-        self.failure = inner.failure
+        self.remembers, self.failure = "", inner.failure
         self.dtypes: Sequence[Any] = (np.int64, *inner.dtypes)
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:

@@ -13,20 +13,17 @@ import pyarrow.types as pt
 from eddyline.kernels import monotone_queues as queues
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.heaps import NO_NODE, run_extreme
-from eddyline.kernels.quiet_groups import loud_extremes
 from eddyline.kernels.unique import unique
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     ByRow,
     Reported,
     SlotArrays,
-    Turns,
     Wanted,
     computes,
     valid_lane,
 )
 from eddyline.runtime.aggregates.nodes import Nodes
-from eddyline.runtime.screens import Bound
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.order_keys import order_keys, values_of_keys
@@ -110,6 +107,7 @@ class QueuedExtreme(ByRow):
     """MIN and MAX of rows that leave in the order in which they came; not of texts."""
 
     dtypes: Sequence[Any] = (np.bool_, np.int64)
+    remembers = "order keys"
     front: Array
     back: Array
     reported: Array
@@ -149,14 +147,9 @@ class QueuedExtreme(ByRow):
         now = values_of_keys(new, new_valid, self._type)
         return Reported(now, values_of_keys(old, old_valid, self._type), changed)
 
-    def loud(
-        self, bound: Bound, rows: SignedRows, lanes: Sequence[Array], turns: Turns
-    ) -> Array | None:
-        key = bound.key
-        if pt.is_floating(self._type):
-            key = int(order_keys(pa.array([key], pa.float64()))[0])
-        side, queue = (self._largest, bound.above, key), (self.front, self._runs.array)
-        return loud_extremes(rows, lanes[0], lanes[1], *side, *queue, *turns.take())
+    def limit(self, key: Any) -> float | None:
+        floating = pt.is_floating(self._type)
+        return float(order_keys(pa.array([key], pa.float64()))[0] if floating else key)
 
     def current(self, slots: Array) -> pa.Array:
         return values_of_keys(self.reported[slots], self.shown[slots], self._type)

@@ -13,12 +13,10 @@ import pyarrow as pa
 from eddyline.kernels import aggregates as kernels
 from eddyline.kernels import moments
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.quiet_groups import NO_PLACES, NO_SQUARES, Condition, SumState, loud_sums
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     ByRow,
     Reported,
-    Turns,
     Wanted,
     computes,
     number_array,
@@ -27,7 +25,6 @@ from eddyline.runtime.aggregates.base import (
     valid_lane,
 )
 from eddyline.runtime.aggregates.wide_sums import WideSum, is_wide
-from eddyline.runtime.screens import Bound
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import SlotArray
@@ -92,14 +89,8 @@ class SumInt(ByRow):
     def cannot_fail(self, rows: int) -> bool:
         return self._tolerant or self._largest * rows < 2**63
 
-    def loud(
-        self, bound: Bound, rows: SignedRows, lanes: Sequence[Array], turns: Turns
-    ) -> Array | None:
-        sign = 1.0 if bound.above else -1.0
-        condition = Condition(sign, 0.0, -sign * bound.key, False, 0)
-        total, above = self.total[:, 0], self.total[:, 1:]
-        state = SumState(self.count, total, NO_SQUARES, above, NO_PLACES)
-        return loud_sums(rows, lanes[0], lanes[1], condition, state, *turns.take())
+    def limit(self, key: Any) -> float | None:
+        return float(key)
 
     def current(self, slots: Array) -> pa.Array:
         return number_array(self.reported[slots], self.kind[slots] == kernels.FITS, pa.int64())
@@ -113,6 +104,7 @@ class Moments(ByRow):
     """SUM of floats, AVG, deviations and variances."""
 
     dtypes: Sequence[Any] = (np.bool_, np.float64)
+    remembers = "doubles"
     counters: Array
     sums: Array
     place: Array
@@ -169,30 +161,8 @@ class Moments(ByRow):
             start,
         )
 
-    def loud(
-        self, bound: Bound, rows: SignedRows, lanes: Sequence[Array], turns: Turns
-    ) -> Array | None:
-        condition = self._condition(bound)
-        if condition is None:
-            return None
-        count, special = self.counters[:, moments.COUNT], self.counters[:, moments.NANS :]
-        state = SumState(count, self.sums[:, 0], self.sums[:, 2:], special, self.place)
-        return loud_sums(rows, lanes[0], lanes[1], condition, state, *turns.take())
-
-    def _condition(self, bound: Bound) -> Condition | None:
-        """What is below 0 where the aggregate is not what readers ask for; None: nothing."""
-        sign, key = 1.0 if bound.above else -1.0, bound.key
-        if not abs(key) < moments.HUGE:
-            return None
-        if self._what == moments.SUM:
-            return Condition(sign, 0.0, -sign * key, False, 0)
-        if self._what == moments.AVG:
-            return Condition(sign, -sign * key, 0.0, False, 0)
-        if not bound.above or key <= 0.0:
-            return None
-        least = moments.least_of(self._what)
-        variance = key if self._what >= moments.VAR_SAMP else key * key
-        return Condition(1.0, -variance, least * variance, True, least)
+    def limit(self, key: Any) -> float | None:
+        return float(key)
 
     def current(self, slots: Array) -> pa.Array:
         return number_array(self.reported[slots], self.shown[slots], pa.float64())

@@ -184,8 +184,11 @@ class FilterFlow(Flow):
         """
         instants = [(batch.ts, self._members.lengths[0])] if self._stem_windows else []
         bank, width = self._banks[0], self._members.width
-        pairs = list(bank.pairs(batch, mask))
-        blocks, numbers = bank.blocks(batch, mask), {}
+        pairs: list[tuple[Array, Array]] = []
+        blocks: Iterator[tuple[Array, Array]] = iter(())
+        numbers = {}
+        if len(batch):
+            pairs, blocks = list(bank.pairs(batch, mask)), bank.blocks(batch, mask)
         if numbered:
             for owner, lineages in self._lineages.items():
                 lineages.leave_out(bank.boxed(mask.size))

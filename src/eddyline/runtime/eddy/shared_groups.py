@@ -197,7 +197,7 @@ class SharedGroups(TakesFlow):
         plus = np.ones(cell.size, np.int8)
         lanes = [lane.array[row] for lane in lists.lanes]
         ts, seq = lists.ts.array[row], lists.seq.array[row]
-        out, _ = self._values.run(GroupRows(ts, seq, cell, plus, lanes), self._named)
+        out, _ = self._values.run(GroupRows(ts, seq, cell, plus), lanes, self._named)
         return out
 
     # -- rows --------------------------------------------------------------------------------------
@@ -213,7 +213,7 @@ class SharedGroups(TakesFlow):
         ts, seq, cell, sign, row = kernels.collect(any_loud, *instants, EXPIRY, walk)
         kernels.unmark(any_loud, walk)
         lanes = [lane.array[row] for lane in lists.lanes]
-        out, _ = self._values.run(GroupRows(ts, seq, cell, sign, lanes), self._named)
+        out, _ = self._values.run(GroupRows(ts, seq, cell, sign), lanes, self._named)
         if self._quiet is not None:
             self._quiet.processed(cell)
         self._release(lists.leave(spans))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from eddyline.runtime.batch import EXPIRY, Batch, merge
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.group_aggregates import GroupKeys, Naming
-from eddyline.runtime.operators.group_timelines import Timeline
-from eddyline.runtime.operators.group_values import GroupRows, GroupValues
+from eddyline.runtime.operators.group_timelines import Happening, Timeline
+from eddyline.runtime.operators.group_values import GroupValues
 from eddyline.runtime.state import State, nested
 from eddyline.types import BEGINNING
 
@@ -53,15 +52,15 @@ class GroupBy(Operator):
     def begin(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         return self._run(batches[0], tick, self._timeline.begin)
 
-    def _run(self, batch: Batch, tick: Tick, enter: Callable[..., GroupRows]) -> Batch:
+    def _run(self, batch: Batch, tick: Tick, enter: Callable[..., Happening]) -> Batch:
         batch, keys, arguments = self._values.usable(batch, self._keys)
         if self._by_instant:
             batch = replace(batch, seq=np.full(len(batch), EXPIRY, np.int64))
-        rows = enter(batch, keys, partial(self._values.lanes, arguments=arguments), tick.clock)
+        rows, lanes = enter(batch, keys, self._values.lanes_of(arguments), tick.clock)
         self._values.grow(self._timeline.table.end)
         self._screen()
         first = self._first_row(batch, tick)
-        out, gone = self._values.run(rows, self._named)
+        out, gone = self._values.run(rows, lanes, self._named)
         self._timeline.release(gone[self._values.members.count[gone] == 0])
         self._values.settle()
         return out if first is None else merge([first, out])
@@ -71,7 +70,7 @@ class GroupBy(Operator):
         screen = self.asked()
         if screen is not self._values.screen:
             self._values.report_all(self.clock, self._named)
-            self._values.screen = screen
+            self._values.ask(screen)
 
     def _first_row(self, batch: Batch, tick: Tick) -> Batch | None:
         """The one group of an aggregate without keys appears, empty, before anything happens. Not

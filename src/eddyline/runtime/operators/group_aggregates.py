@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ import pyarrow as pa
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.shared_groups import Walk, steps
 from eddyline.runtime.aggregates import Aggregate, Count
-from eddyline.runtime.aggregates.base import ByRow, Turns
+from eddyline.runtime.aggregates.base import ByRow, Reported
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator
 from eddyline.runtime.failures import Failure, collecting, report, usable_rows
 from eddyline.runtime.state import State, array, nested
@@ -41,10 +42,21 @@ class GroupKeys:
 
 @dataclass(frozen=True, slots=True)
 class AggregateColumn:
-    """An aggregate, what it is applied to (None: whole rows) and which rows count (None: all)."""
+    """An aggregate of a value by row.
+
+    Attributes:
+        argument: the value; None: whole rows.
+        lanes_key: aggregates of the same rows with the same one remember the same of each row;
+            None: no others do.
+    """
 
     aggregate: Aggregate
     argument: Evaluator | None
+    lanes_key: Hashable = None
+
+
+#: From the groups of rows to what an aggregate remembers of them.
+LanesOf: TypeAlias = Callable[[Array], list[Array]]
 
 
 class Naming(NamedTuple):
@@ -89,7 +101,6 @@ class GroupAggregates:
         self.started = bool(keys.types)
         self._keys = keys
         self._seen = SlotArray(np.int64)  # scratch
-        self._turns = Turns()
         self._late = SlotArray(np.bool_)  # by slot, whether what was reported is older than values
 
     def grow(self, end: int) -> None:
@@ -101,7 +112,7 @@ class GroupAggregates:
                 column.aggregate.grow(end)
 
     def _grow_scratch(self, end: int) -> None:
-        for lane in (self._seen, self._turns, self._late):
+        for lane in (self._seen, self._late):
             lane.grow(end)
 
     def move(self, cells: Array, to: Array) -> None:
@@ -131,13 +142,16 @@ class GroupAggregates:
         arguments = [None if c.argument is None else next(rest) for c in self.columns]
         return batch, values[: len(keys)], arguments
 
-    def lanes(self, slot: Array, arguments: Sequence[pa.Array | None]) -> list[Array]:
-        """What the aggregates remember of rows with these arguments, one per aggregate."""
+    def lanes_of(self, arguments: Sequence[pa.Array | None]) -> list[LanesOf]:
+        """What each aggregate remembers of rows with these arguments."""
         return [
-            lane
+            partial(column.aggregate.lanes, values=values)
             for column, values in zip(self.columns, arguments, strict=True)
-            for lane in column.aggregate.lanes(slot, values)
         ]
+
+    def lanes(self, slot: Array, arguments: Sequence[pa.Array | None]) -> list[Array]:
+        """The same for all aggregates, one after the other."""
+        return [lane for lanes_of in self.lanes_of(arguments) for lane in lanes_of(slot)]
 
     def lanes_by_column(self, lanes: Sequence[Array]) -> list[Sequence[Array]]:
         """The same by aggregate."""
@@ -213,13 +227,22 @@ class GroupAggregates:
         columns = [c.aggregate for c in self.columns]
         return all(isinstance(c, ByRow) and c.cannot_fail(_MOST_ROWS) for c in columns)
 
-    def _report(self, rows: SignedRows, lanes: Sequence[Array]) -> Report:
-        """Let rows enter and leave the aggregates."""
+    def _report(self, rows: SignedRows, lanes: Sequence[Array], screening: int = -1) -> Report:
+        """Let rows enter and leave the aggregates.
+
+        Args:
+            screening: the number of the one that says which of the rows are reported; -1: all are.
+        """
+        by_column = self.lanes_by_column(lanes)
+        found: list[Reported | None] = [None] * len(self.columns)
+        if screening >= 0:
+            found[screening] = self.columns[screening].aggregate.run(rows, by_column[screening])
+            rows = rows._replace(screened=False)
         new, old, reasons = [], [], []
         slots = int(rows.emit.sum())
         changed, failed = np.zeros(slots, np.bool_), np.zeros((2, slots), np.bool_)
-        for column, its in zip(self.columns, self.lanes_by_column(lanes), strict=True):
-            reported = column.aggregate.run(rows, its)
+        for column, its, known in zip(self.columns, by_column, found, strict=True):
+            reported = column.aggregate.run(rows, its) if known is None else known
             new.append(reported.new)
             old.append(reported.old)
             changed |= reported.changed

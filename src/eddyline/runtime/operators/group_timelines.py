@@ -1,20 +1,22 @@
 """When rows enter groups and when they leave them: what GROUP BY aggregates over.
 
 Operators that group the same rows by the same keys share the groups, the expiries and the order of
-what happens (``SharedTimeline``); each keeps only what its aggregates remember of a row.
+what happens (``SharedTimeline``), and what aggregates of the same kind remember of a row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
+from weakref import WeakValueDictionary
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.merge import merge_destinations
 from eddyline.runtime.batch import EXPIRY, Batch
+from eddyline.runtime.operators.group_aggregates import AggregateColumn, LanesOf
 from eddyline.runtime.operators.group_values import GroupRows
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
@@ -22,8 +24,9 @@ from eddyline.runtime.stores.expiry import ExpiryStore, FifoStore, uncancelled
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.types import FOREVER
 
-#: From the groups of rows to what aggregates remember of them.
-LanesOf = Callable[[Array], list[Array]]
+
+#: What happens to groups, and lanes of the aggregates, one after the other.
+Happening: TypeAlias = tuple[GroupRows, list[Array]]
 
 
 class Timeline(Protocol):
@@ -34,17 +37,20 @@ class Timeline(Protocol):
         """The keys of the groups."""
 
     def enter(
-        self, batch: Batch, keys: Sequence[pa.Array], lanes_of: LanesOf, clock: int
-    ) -> GroupRows:
+        self, batch: Batch, keys: Sequence[pa.Array], lanes_of: Sequence[LanesOf], clock: int
+    ) -> Happening:
         """Let rows wait for their expiry.
+
+        Args:
+            lanes_of: by aggregate.
 
         Returns:
             These rows and those that expire by ``clock``, in the order of time.
         """
 
     def begin(
-        self, batch: Batch, keys: Sequence[pa.Array], lanes_of: LanesOf, clock: int
-    ) -> GroupRows:
+        self, batch: Batch, keys: Sequence[pa.Array], lanes_of: Sequence[LanesOf], clock: int
+    ) -> Happening:
         """The same for rows that were there before the operator was made."""
 
     def release(self, groups: Array) -> None:
@@ -91,15 +97,18 @@ class _Merge:
         out[self.to_new] = coming
         return out
 
-    def rows(self, batch: Batch, slot: Array, lanes: Sequence[Array], due: _Due) -> GroupRows:
+    def rows(self, batch: Batch, slot: Array, due: _Due) -> GroupRows:
         """What happens to groups."""
         return GroupRows(
             self.mixed(due.exp, batch.ts),
             self.mixed(np.full(due.exp.size, EXPIRY), batch.seq),
             self.mixed(due.slot, slot),
             self.mixed(np.full(due.exp.size, -1, np.int8), batch.sign),
-            [self.mixed(d, c) for d, c in zip(due.lanes, lanes, strict=True)],
         )
+
+    def lanes(self, due: Sequence[Array], coming: Sequence[Array]) -> list[Array]:
+        """What aggregates remember of these rows."""
+        return [self.mixed(d, c) for d, c in zip(due, coming, strict=True)]
 
 
 class OwnTimeline:
@@ -124,15 +133,16 @@ class OwnTimeline:
         self._order = 0
 
     def enter(
-        self, batch: Batch, keys: Sequence[pa.Array], lanes_of: LanesOf, clock: int
-    ) -> GroupRows:
+        self, batch: Batch, keys: Sequence[pa.Array], lanes_of: Sequence[LanesOf], clock: int
+    ) -> Happening:
         slot = self.table.slots(keys, len(batch))
-        lanes = lanes_of(slot)
+        lanes = [lane for its_lanes_of in lanes_of for lane in its_lanes_of(slot)]
         self._wait(batch, slot, lanes)
         due = self._due(clock)
         if due.exp.size == 0:
-            return GroupRows(batch.ts, batch.seq, slot, batch.sign, lanes)
-        return _Merge.of(due.exp, batch).rows(batch, slot, lanes, due)
+            return GroupRows(batch.ts, batch.seq, slot, batch.sign), lanes
+        merge = _Merge.of(due.exp, batch)
+        return merge.rows(batch, slot, due), merge.lanes(due.lanes, lanes)
 
     begin = enter
 
@@ -180,6 +190,46 @@ class OwnTimeline:
         self._order = int(array(state, "order")[0])
 
 
+class _Lanes:
+    """What aggregates of one kind remember of the rows of a timeline.
+
+    Args:
+        dtypes: of the lanes.
+    """
+
+    def __init__(self, dtypes: Sequence[Any]) -> None:
+        self._waiting = FifoStore([np.int64, *dtypes])
+        self._batch: Batch | None = None  # the last one
+        self._step: list[Array] = []
+
+    def step(
+        self, batch: Batch, slot: Array, lanes_of: LanesOf, merge: _Merge | None, clock: int
+    ) -> list[Array]:
+        """The lanes of what happens, after rows have come."""
+        if batch is self._batch:
+            return self._step
+        self._step = lanes_of(slot)
+        self._waiting.push([batch.exp, *self._step])
+        _, *due = self._waiting.pop(clock)
+        if merge is not None:
+            self._step = merge.lanes(due, self._step)
+        self._batch = batch
+        return self._step
+
+    def add(self, exp: Array, lanes: list[Array]) -> None:
+        """Take over the rows that wait, unless they are there."""
+        if not len(self._waiting):
+            self._waiting.push([exp, *lanes])
+
+    def waiting(self) -> list[Array]:
+        """The lanes of rows that wait."""
+        return self._waiting.peek()[1:]
+
+    def settle(self) -> None:
+        """End a chunk."""
+        self._batch, self._step = None, []
+
+
 class SharedTimeline:
     """What timelines of several operators over the same rows have in common: the rows come in the
     order in which they expire, and are never taken back.
@@ -192,6 +242,7 @@ class SharedTimeline:
         self.table = KeyTable(types)
         self.has_begun = False
         self._waiting = FifoStore([np.int64, np.int64])  # exp, slot
+        self._lanes: WeakValueDictionary[Hashable, _Lanes] = WeakValueDictionary()
         self._batch: Batch | None = None  # the last one
         self._step: tuple[Array, GroupRows, _Merge | None] | None = None
         self._gone = np.zeros(0, np.int64)
@@ -199,7 +250,7 @@ class SharedTimeline:
     def step(
         self, batch: Batch, keys: Sequence[pa.Array], clock: int
     ) -> tuple[Array, GroupRows, _Merge | None]:
-        """The groups of rows that come; what happens, without lanes; and how it was merged."""
+        """The groups of rows that come; what happens; and how it was merged."""
         if batch is self._batch and self._step is not None:
             return self._step
         self.has_begun = True
@@ -209,16 +260,28 @@ class SharedTimeline:
         due = _Due(exp, due_slot, [])
         if due.exp.size:
             merge = _Merge.of(due.exp, batch)
-            self._step = slot, merge.rows(batch, slot, [], due), merge
+            self._step = slot, merge.rows(batch, slot, due), merge
         else:
-            self._step = slot, GroupRows(batch.ts, batch.seq, slot, batch.sign, []), None
+            self._step = slot, GroupRows(batch.ts, batch.seq, slot, batch.sign), None
         self._batch = batch
         return self._step
+
+    def lanes(self, column: AggregateColumn) -> _Lanes:
+        """What this aggregate remembers of rows, and others of its kind do."""
+        if column.lanes_key is None:
+            return _Lanes(column.aggregate.dtypes)
+        found = self._lanes.get(column.lanes_key)
+        if found is None:
+            found = self._lanes[column.lanes_key] = _Lanes(column.aggregate.dtypes)
+        return found
 
     def waiting(self) -> tuple[Array, Array]:
         """When rows expire, and their groups."""
         exp, slot = self._waiting.peek()
         return exp, slot
+
+    def __len__(self) -> int:
+        return len(self._waiting)
 
     def groups(self, batch: Batch, keys: Sequence[pa.Array], slot: Array) -> bool:
         """Whether rows are of these groups."""
@@ -246,22 +309,28 @@ class SharedTimeline:
 
 
 class PartOfTimeline:
-    """A timeline that is shared: aggregates' lanes wait by themselves.
+    """A timeline that is shared.
 
     An operator that is made while rows are there already takes them over, if its input holds the
     same ones, by expiries and groups, in the same order; if not, it shares no more.
 
     Args:
-        dtypes: of the lanes.
+        types: of the keys. columns: the aggregates.
     """
 
     def __init__(
-        self, shared: SharedTimeline, types: Sequence[pa.DataType], dtypes: Sequence[Any]
+        self,
+        shared: SharedTimeline,
+        types: Sequence[pa.DataType],
+        columns: Sequence[AggregateColumn],
     ) -> None:
-        self._shared = shared
         self._types = list(types)
-        self._dtypes = list(dtypes)
-        self._lanes = FifoStore([np.int64, *dtypes])
+        self._columns = tuple(columns)
+        self._share(shared)
+
+    def _share(self, shared: SharedTimeline) -> None:
+        self._shared = shared
+        self._lanes = [shared.lanes(column) for column in self._columns]
 
     @property
     def table(self) -> KeyTable:
@@ -269,50 +338,65 @@ class PartOfTimeline:
         return self._shared.table
 
     def enter(
-        self, batch: Batch, keys: Sequence[pa.Array], lanes_of: LanesOf, clock: int
-    ) -> GroupRows:
+        self, batch: Batch, keys: Sequence[pa.Array], lanes_of: Sequence[LanesOf], clock: int
+    ) -> Happening:
         slot, rows, merge = self._shared.step(batch, keys, clock)
-        lanes = lanes_of(slot)
-        self._lanes.push([batch.exp, *lanes])
-        _, *due = self._lanes.pop(clock)
-        if merge is not None:
-            lanes = [merge.mixed(d, c) for d, c in zip(due, lanes, strict=True)]
-        return GroupRows(rows.ts, rows.seq, rows.slot, rows.sign, lanes)
+        lanes = [
+            lane
+            for kept, its_lanes_of in zip(self._lanes, lanes_of, strict=True)
+            for lane in kept.step(batch, slot, its_lanes_of, merge, clock)
+        ]
+        return rows, lanes
 
     def begin(
-        self, batch: Batch, keys: Sequence[pa.Array], lanes_of: LanesOf, clock: int
-    ) -> GroupRows:
+        self, batch: Batch, keys: Sequence[pa.Array], lanes_of: Sequence[LanesOf], clock: int
+    ) -> Happening:
         if self._shared.has_begun:
             exp, slot = self._shared.waiting()
             if np.array_equal(exp, batch.exp) and self._shared.groups(batch, keys, slot):
-                lanes = lanes_of(slot)
-                self._lanes.push([exp, *lanes])
-                return GroupRows(batch.ts, batch.seq, slot, batch.sign, lanes)
-            self._shared = SharedTimeline(self._types)
+                for kept, its_lanes_of in zip(self._lanes, lanes_of, strict=True):
+                    kept.add(exp, its_lanes_of(slot))
+                return GroupRows(batch.ts, batch.seq, slot, batch.sign), self._waiting()
+            self._share(SharedTimeline(self._types))
         return self.enter(batch, keys, lanes_of, clock)
+
+    def _waiting(self) -> list[Array]:
+        """The lanes of rows that wait, one aggregate after the other."""
+        return [lane for kept in self._lanes for lane in kept.waiting()]
 
     def release(self, groups: Array) -> None:
         self._shared.leave(groups)
 
     def settle(self) -> None:
         self._shared.settle()
+        for kept in self._lanes:
+            kept.settle()
 
     def __len__(self) -> int:
-        return len(self._lanes)
+        return len(self._shared)
 
     def state(self) -> State:
         exp, slot = self._shared.waiting()
-        _, *lanes = self._lanes.peek()
-        rows = FifoStore([np.int64, np.int64, np.int64, np.int8, *self._dtypes])
-        rows.push([exp, np.arange(exp.size), slot, np.ones(exp.size, np.int8), *lanes])
-        order = np.array([exp.size])
-        return {"table": self.table.state(), "expiries": rows.state(), "order": order}
+        rows = FifoStore(self._dtypes)
+        order, plus = np.arange(exp.size), np.ones(exp.size, np.int8)
+        rows.push([exp, order, slot, plus, *self._waiting()])
+        count = np.array([exp.size])
+        return {"table": self.table.state(), "expiries": rows.state(), "order": count}
 
     def restore(self, state: State) -> None:
-        rows = FifoStore([np.int64, np.int64, np.int64, np.int8, *self._dtypes])
+        rows = FifoStore(self._dtypes)
         rows.restore(nested(state, "expiries"))
         exp, _, slot, _, *lanes = rows.peek()
         if not self._shared.restore(nested(state, "table"), exp, slot):
-            self._shared = SharedTimeline(self._types)
+            self._share(SharedTimeline(self._types))
             self._shared.restore(nested(state, "table"), exp, slot)
-        self._lanes.push([exp, *lanes])
+        for column, kept in zip(self._columns, self._lanes, strict=True):
+            width = len(column.aggregate.dtypes)
+            kept.add(exp, lanes[:width])
+            del lanes[:width]
+
+    @property
+    def _dtypes(self) -> list[Any]:
+        """Of what is saved: expiry, order, group, sign, lanes."""
+        lanes = [dtype for column in self._columns for dtype in column.aggregate.dtypes]
+        return [np.int64, np.int64, np.int64, np.int8, *lanes]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.aggregates import SignedRows, last_of_event, left_empty
 from eddyline.runtime.aggregates.base import ByRow
+from eddyline.runtime.aggregates.counts import ALL_VALUES
 from eddyline.runtime.batch import EXPIRY, Batch, Predicate
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.operators.group_aggregates import (
@@ -45,20 +47,38 @@ class ShownGroups:
 ALL_GROUPS: Final = ShownGroups()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class GroupRows:
     """Rows that enter and leave groups, in the order of time for each group.
 
     Attributes:
         ts, seq: int64[n]. slot: int64[n], the group. sign: int8[n]: 1 enters, -1 leaves.
-        lanes: those of the aggregates, one after the other.
     """
 
     ts: Array
     seq: Array
     slot: Array
     sign: Array
-    lanes: Sequence[Array]
+    _last: Array | None = None
+
+    def last_of_events(self, seen: Array) -> Array:
+        """bool[n], new: where a row is the last one of its group and event; ``seen`` as of
+        ``last_of_event``.
+        """
+        if self._last is None:
+            self._last = last_of_event(self.ts, self.seq, self.slot, seen)
+        return self._last.copy()
+
+
+class _Limits(NamedTuple):
+    """Values of an aggregate that readers ask for: up to ``low``, and from ``high`` on."""
+
+    number: int
+    low: float
+    high: float
+
+
+_NOTHING: Final = _Limits(-1, -math.inf, math.inf)
 
 
 class GroupValues(GroupAggregates):
@@ -90,38 +110,33 @@ class GroupValues(GroupAggregates):
         super().__init__(keys, columns)
         self.shown = shown
         self.screen: Screen | None = None
+        self._limits: _Limits | None = None
         self._retract = retract
         self._nothing: Batch | None = None  # no changes; None: not made
 
-    def run(self, rows: GroupRows, named: Naming) -> tuple[Batch, Array]:
+    def run(self, rows: GroupRows, lanes: Sequence[Array], named: Naming) -> tuple[Batch, Array]:
         """Let rows enter and leave.
 
         Args:
+            lanes: those of the aggregates, one after the other.
             named: the identities of groups.
 
         Returns:
             The changes, in the order of the rows that cause them; int64, the groups without rows.
         """
-        signed = SignedRows(rows.slot, rows.sign, np.zeros(rows.slot.size, np.bool_))
-        quiet = self._quiet(signed, rows.lanes)
-        if quiet is None or not quiet.all():
-            events = self._events(rows.ts, rows.seq)
-            signed.emit[:] = last_of_event(*events, rows.slot, self._seen.array)
-            if quiet is not None:
-                signed.emit[quiet] = False
+        signed, screening = self._screened(rows)
+        found = self._report(signed, lanes, screening)
         emit = signed.emit
+        members = self.members.run(signed._replace(screened=False), [ALL_VALUES])
+        gone = left_empty(rows.slot, rows.sign, self.members.count, self._seen.array)
         slots, ts, seq = rows.slot[emit], rows.ts[emit], rows.seq[emit]
-        everyone = np.ones(rows.slot.size, np.bool_)
-        members = self.members.run(signed, [everyone])
+        if not slots.size and self._nothing is not None:
+            return replace(self._nothing), gone
         now, before = members.new.to_numpy() > 0, members.old.to_numpy() > 0
         if not self._keys.types and now.size:  # its group is there without rows too
             now, before = np.ones((2, now.size), np.bool_)
             # not yet if it is brought up to date with rows that were there before it
             before[0], self.started = self.started, True
-        found = self._report(signed, rows.lanes)
-        gone = left_empty(rows.slot, rows.sign, self.members.count, self._seen.array)
-        if not slots.size and self._nothing is not None:
-            return replace(self._nothing), gone
         changed = found.changed | (now != before)
         if found.failed.any():
             now, before = now & ~found.failed[0], before & ~found.failed[1]
@@ -143,34 +158,47 @@ class GroupValues(GroupAggregates):
             self._nothing = out
         return out, gone
 
-    def _quiet(self, rows: SignedRows, lanes: Sequence[Array]) -> Array | None:
-        """bool[n]: the rows of groups that no reader asks for, before or after any of these rows;
-        None: it is not known. Of these nothing is reported, which they have to be ready for.
-        """
-        if self.screen is None or not self._keys.types:
-            return None
-        if not self.cannot_fail():
-            return None
-        by_column = self.lanes_by_column(lanes)
-        for clause in self.screen.clauses:
-            found = [self._loud(condition, rows, by_column) for condition in clause]
-            known = [each for each in found if each is not None]
-            if len(known) == len(found):
-                quiet: Array = ~np.logical_or.reduce([np.zeros(rows.slot.size, np.bool_), *known])
-                self._late.array[rows.slot] = quiet
-                return quiet
-        return None
+    def ask(self, screen: Screen | None) -> None:
+        """Report what readers ask for, from now on; what was reported is up to date."""
+        self.screen, self._limits = screen, None
+        if screen is not None and self._keys.types:
+            known = map(self._limits_of, screen.clauses)
+            self._limits = next((limits for limits in known if limits is not None), None)
 
-    def _loud(
-        self, condition: Condition, rows: SignedRows, lanes: Sequence[Sequence[Array]]
-    ) -> Array | None:
-        """bool[n]: rows of groups that may meet a condition; None: it is not known."""
-        number = condition.column - len(self._keys.types)
-        if number < 0 or condition.bound is None:
+    def _limits_of(self, clause: Sequence[Condition]) -> _Limits | None:
+        """What meets one of some conditions on one aggregate; None: others may."""
+        if not clause:
+            return _NOTHING
+        number = clause[0].column - len(self._keys.types)
+        if number < 0 or any(c.bound is None or c.column != clause[0].column for c in clause):
             return None
         aggregate = self.columns[number].aggregate
-        assert isinstance(aggregate, ByRow), "all are"
-        return aggregate.loud(condition.bound, rows, lanes[number], self._turns)
+        if not isinstance(aggregate, ByRow):
+            return None
+        low, high = -math.inf, math.inf
+        for condition in clause:
+            assert condition.bound is not None, "seen above"
+            limit = aggregate.limit(condition.bound.key)
+            if limit is None:
+                return None
+            if condition.bound.above:
+                high = min(high, limit)
+            else:
+                low = max(low, limit)
+        return _Limits(number, low, high)
+
+    def _screened(self, rows: GroupRows) -> tuple[SignedRows, int]:
+        """The rows with those at which groups may be reported, and the number of the aggregate that
+        tells of which of these they are; -1: of all.
+        """
+        emit = self._last_of_events(rows)
+        limits = self._limits
+        if limits is None or not self.cannot_fail():
+            return SignedRows(rows.slot, rows.sign, emit), -1
+        self._late.array[rows.slot] = True
+        if limits is _NOTHING:
+            return SignedRows(rows.slot, rows.sign, np.zeros_like(emit)), -1
+        return SignedRows(rows.slot, rows.sign, emit, True, limits.low, limits.high), limits.number
 
     def _is_asked_for(self, slots: Array, values: list[pa.Array], named: Naming) -> Array:
         """bool[m]: the rows that readers may ask for, by their aggregates."""
@@ -195,12 +223,13 @@ class GroupValues(GroupAggregates):
         ts, seq, plus = np.full(n, clock), np.full(n, EXPIRY), np.ones(n, np.int8)
         return changes_of(ids, ts, seq, plus, keys + values, np.arange(n))
 
-    def _events(self, ts: Array, seq: Array) -> tuple[Array, Array]:
-        """What rows of one event agree on, as ts and seq do."""
+    def _last_of_events(self, rows: GroupRows) -> Array:
+        """bool[n]: where groups are reported; all that is between two readings is one event."""
         every = self.shown.every_us
         if not every:
-            return ts, seq
-        return -((self.shown.offset_us - ts) // every), np.zeros(seq.size, np.int64)
+            return rows.last_of_events(self._seen.array)
+        reading = -((self.shown.offset_us - rows.ts) // every)
+        return last_of_event(reading, np.zeros_like(rows.seq), rows.slot, self._seen.array)
 
     def _constants(self, slots: Array, named: Naming) -> list[pa.Array]:
         """The constants for groups, in columns."""
