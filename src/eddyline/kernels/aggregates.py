@@ -152,9 +152,7 @@ def run_sum_int(
             elif sign[i] < 0 and (before ^ value[i]) & (before ^ after) < 0:
                 total[s, 1] += -1 if value[i] > 0 else 1
         if screened and emit[i]:
-            now = count[s] > 0 and (
-                total[s, 1] != 0 or is_asked_for(float(total[s, 0]), low, high)
-            )
+            now = count[s] > 0 and (total[s, 1] != 0 or is_asked_for(float(total[s, 0]), low, high))
             emit[i] = now or (
                 reported_kind[s] != NOTHING and is_asked_for(float(reported[s]), low, high)
             )
