@@ -24,7 +24,6 @@ from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slot_arrays import SlotArray
 
-
 #: A lane of ``Count`` for rows that all have a value.
 ALL_VALUES: Final = np.zeros(0, np.bool_)
 

@@ -24,7 +24,6 @@ from eddyline.runtime.stores.expiry import ExpiryStore, FifoStore, uncancelled
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.types import FOREVER
 
-
 #: What happens to groups, and lanes of the aggregates, one after the other.
 Happening: TypeAlias = tuple[GroupRows, list[Array]]
 
