@@ -2,8 +2,8 @@
 
 All take :class:`SignedRows` and return, for each *emission*, the value of the group and the value
 that was reported before, for the caller to retract or compare. State arrays are indexed by slot and
-changed in place. ``run_count`` and ``run_sum_int`` are *screened*, as those of floats and of MIN and
-MAX are: asked to, they report only what readers ask for.
+changed in place. Sums, counts and extremes are *screened*, if asked to: only what readers ask for
+is an emission.
 """
 
 from __future__ import annotations

@@ -333,7 +333,7 @@ def run_moments(
     """
     slot, sign, emit, screened, low, high = rows
     least, most = low, high
-    if what == STDDEV or what == STDDEV_POP:
+    if what in (STDDEV, STDDEV_POP):
         least = low * low if low >= 0.0 else -np.inf
         most = high * high if high > 0.0 else -np.inf
     m = emit[start:].sum()
