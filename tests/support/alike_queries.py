@@ -46,6 +46,10 @@ KINDS: Final[dict[str, str]] = {
     "WHERE r.k = s.k AND r.x = {d})",
     "LEFT JOIN": "SELECT s.k, s.x, r.x AS y FROM s {v} AS s LEFT JOIN r {v} AS r ON s.k = r.k "
     "WHERE s.x >= {c}",
+    "LEFT JOIN, other windows": "SELECT s.k, s.x, r.x AS y FROM s {w} AS s LEFT JOIN r {w} AS r "
+    "ON s.k = r.k WHERE s.x >= {c}",
+    "LEFT JOIN, other windows, grouped": "SELECT s.k, COUNT(r.x) AS n FROM s {w} AS s LEFT JOIN "
+    "r {w} AS r ON s.k = r.k AND r.x <> 2 WHERE s.x > {c} GROUP BY s.k HAVING COUNT(*) > {c}",
     "LEFT JOIN, of a key": "SELECT s.x, r.x AS y FROM s {v} AS s LEFT JOIN r {v} AS r ON s.k = r.k "
     "AND s.x < r.x WHERE s.k = '{a}'",
     "LEFT JOIN, grouped": "SELECT s.k, COUNT(r.x) AS n FROM s {v} AS s LEFT JOIN r {v} AS r ON "

@@ -35,6 +35,7 @@ from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.shared_groups import Comparison, Kind, SharedGroups
 from eddyline.runtime.eddy.shared_matching import RightRows, SharedMatching
+from eddyline.runtime.eddy.shared_outer_join import SharedOuterJoin
 from eddyline.runtime.eddy.shared_snapshots import SharedSnapshots
 from eddyline.runtime.eddy.takes_flow import TakesFlow
 from eddyline.runtime.graph import Graph, in_order
@@ -123,13 +124,11 @@ class _Planner(Planner):
         source, flow = self._source, self._source.flow
         assert source.right is not None and isinstance(flow, FilterFlow), "made for such a plan"
         if self._groups is None:
-            self._groups = SharedMatching(
-                flow,
-                source.outputs,
-                source.right,
-                source.constants,
-                shows_matched=plan.shows_matched,
-            )
+            rows = flow, source.outputs, source.right, source.constants
+            if plan.joined:
+                self._groups = SharedOuterJoin(*rows)
+            else:
+                self._groups = SharedMatching(*rows, shows_matched=plan.shows_matched)
         return self._groups
 
     def _filtered_groups(self, plan: Filter, group: GroupBy) -> Operator:

@@ -125,6 +125,7 @@ class FlowPlanner:
         above, emit = part.above, part.emit
         assert above is not None, "else results come from the flow"
         replaces = replaces or replaced_by(above) is None
+        key = ("per query", flow, part.outputs, above, emit, replaces)
 
         def make() -> PerQuery:
             above_lengths = len(part.windows) - len(part.filters)
@@ -134,30 +135,28 @@ class FlowPlanner:
             columns = [output_of(e) for i, e in enumerate(part.outputs) if i not in own]
             late = [part.outputs[i] for i in sorted(own)]
             computed = map(compile_expr, with_row(late, width))
-            right = self._matched_stream(part, constants)
+            right = self._matched_stream(above, constants, key)
             source = SharedSource(flow, columns, constants, replaces, bool(own), right)
             made = partial(operators_above, above, emit, self._stem_of, self._strategy, source)
             late_columns = dict(zip(sorted(own), computed, strict=True))
             inputs = (flow,) if right is None else (flow, right.scan)
             return PerQuery(inputs, columns, made, constants, late_columns)
 
-        key = ("per query", flow, part.outputs, above, emit, replaces)
         operator = self._graph.obtain(key, make)
         assert isinstance(operator, PerQuery), "the key of such operators"
         return operator
 
-    def _matched_stream(self, part: Part, constants: Constants) -> RightRows | None:
-        """What the operators above a flow match its rows with."""
-        plan = part.above
-        while plan is not None and not isinstance(plan, SharedRows):
+    def _matched_stream(self, plan: Plan, constants: Constants, key: object) -> RightRows | None:
+        """What the operators of this plan, which have this key, match the rows of a flow with."""
+        while not isinstance(plan, SharedRows):
             (plan,) = plan.inputs
         if not isinstance(plan, MatchedRows):
             return None
-        key = (*plan.sources, part.outputs, part.above, part.emit)
         scan = self._scan(1, plan.right, FlowWindow(joined=False), key)
         condition = conjunction(plan.terms)
         return RightRows(
             scan,
+            tuple(field.type for field in plan.right.schema),
             None if condition is None else compile_predicate(condition),
             tuple(compile_expr(a) for a, _ in plan.keys),
             tuple(compile_expr(b) for _, b in plan.keys),

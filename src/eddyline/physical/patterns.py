@@ -19,6 +19,7 @@ from eddyline.algebra.plan import (
     LookupAntiJoin,
     LookupJoin,
     LookupSemiJoin,
+    MatchedRows,
     MatchRecognize,
     Negation,
     Over,
@@ -71,6 +72,8 @@ def row_ids_of(plan: Plan) -> RowIds:
     match node:
         case StreamScan() | TableScan():
             return RowIds(1, stored=True)
+        case MatchedRows() if node.joined:  # and the number of the query
+            return RowIds(3, stored=False)
         case SharedRows():  # and the number of the query; computed by the flow
             return RowIds(1 + sum(row_ids_of(p).width for p in node.sources), stored=False)
         case Filter():

@@ -123,6 +123,7 @@ class MatchedRows(SharedRows):
         keys: pairs of equal expressions over the columns of the streams.
         terms: predicates over rows of the other stream.
         shows_matched: whether it is the rows with a match. nulls_match: whether NULL equals NULL.
+        joined: LEFT JOIN: rows without a match, with NULLs, and all pairs of rows that match.
     """
 
     right: StreamScan
@@ -130,6 +131,7 @@ class MatchedRows(SharedRows):
     terms: tuple[Expr, ...]
     shows_matched: bool
     nulls_match: bool
+    joined: bool = False
 
     @cached_property
     def pattern(self) -> Pattern:

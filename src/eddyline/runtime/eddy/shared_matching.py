@@ -9,7 +9,7 @@ are, and a right row costs as much as for one query, but for the members that it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -45,7 +45,7 @@ class RightRows:
     """What is matched.
 
     Attributes:
-        scan: of the stream, with a window for the longest one of a query.
+        scan: of the stream, with a window for the longest one of a query. columns: their types.
         condition: which of its rows; None: all.
         left, right: the keys of rows of the flow, and of the stream. types: of these.
         nulls_match: whether NULL equals NULL.
@@ -53,6 +53,7 @@ class RightRows:
     """
 
     scan: Scan
+    columns: tuple[pa.DataType, ...]
     condition: Predicate | None
     left: tuple[Evaluator, ...]
     right: tuple[Evaluator, ...]
@@ -142,11 +143,10 @@ class SharedMatching(TakesFlow):
         return max((*self._reach.values(), *self._held), default=0)
 
     def bring_up(self, bits: Sequence[int], clock: int) -> Batch:
-        """Take in the rows that the flow holds for queries that have just been added.
+        return self._shown(self._taken_in(bits, clock))
 
-        Returns:
-            Those that are shown.
-        """
+    def _taken_in(self, bits: Sequence[int], clock: int) -> Array:
+        """Members for the rows that the flow holds for queries that have just been added."""
         if self._longest_us > self._known_us:  # keys may have had newer rows than they know
             self._look_back(clock)
         batch = self._flow.answer(clock, bits)
@@ -154,25 +154,31 @@ class SharedMatching(TakesFlow):
         nodes, now = self._members["node"][member], np.full(member.size, clock)
         self._run(kernels.Arrivals(nodes, member, now, batch.seq[order]), clock)
         self.clock = clock
-        return self._shown(member)
+        return member
 
     def _look_back(self, clock: int) -> None:
         """Let keys know the newest rows that the other stream still has."""
-        slot, ts, _ = self._right_rows(self._right.scan.live(clock))
-        np.maximum.at(self._keys["last"], slot, ts)
+        slot, rows = self._right_rows(self._right.scan.live(clock))
+        np.maximum.at(self._keys["last"], slot, rows.ts)
         self._known_us = self._longest_us
 
     # -- rows --------------------------------------------------------------------------------------
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        left, right = batches
+        arrivals, _ = self._arrivals(*batches)
+        return self._changes(self._run(arrivals, tick.clock))
+
+    def _arrivals(self, left: Batch, right: Batch) -> tuple[kernels.Arrivals, Array]:
+        """Rows of both streams that come, and the id of each of the other stream; NONE for those of
+        the flow.
+        """
         if self.clock == BEGINNING:  # there have been no rows
             self._known_us = self._longest_us
         member, order = self._new_members(left)
-        slot, ts, seq = self._right_rows(right)
+        slot, right = self._right_rows(right)
         mine = self._members["node"][member]
-        all_ts = np.concatenate((left.ts[order], ts))
-        all_seq = np.concatenate((left.seq[order], seq))
+        all_ts = np.concatenate((left.ts[order], right.ts))
+        all_seq = np.concatenate((left.seq[order], right.seq))
         merged = merged_order(all_ts, all_seq, np.array([order.size, order.size + slot.size]))
         arrivals = kernels.Arrivals(
             np.concatenate((mine, slot))[merged],
@@ -180,7 +186,7 @@ class SharedMatching(TakesFlow):
             all_ts[merged],
             all_seq[merged],
         )
-        return self._changes(self._run(arrivals, tick.clock))
+        return arrivals, np.concatenate((np.full(member.size, _NONE), right.ids[0]))[merged]
 
     def _run(self, arrivals: kernels.Arrivals, clock: int) -> Array:
         """Let rows arrive and time pass; the records of changes."""
@@ -243,11 +249,11 @@ class SharedMatching(TakesFlow):
             is_first[1:-1] |= np.diff(reaches[owners]) != 0
         return np.repeat(np.arange(rows), np.diff(starts)), owners, np.flatnonzero(is_first[:-1])
 
-    def _right_rows(self, batch: Batch) -> tuple[Array, Array, Array]:
-        """The slots, ts and seq of rows of the other stream."""
+    def _right_rows(self, batch: Batch) -> tuple[Array, Batch]:
+        """The rows of the other stream that may match, and the slots of their keys."""
         right = self._right
         if not len(batch):
-            return _NO_SLOTS, batch.ts, batch.seq
+            return _NO_SLOTS, batch
         if right.condition is not None:
             batch = batch.where(right.condition(batch))
         keys = [key(batch) for key in right.right]
@@ -256,7 +262,7 @@ class SharedMatching(TakesFlow):
             batch, keys = batch.where(known), [k.filter(pa.array(known)) for k in keys]
         slot = self._table.slots(keys, len(batch))
         self._grow_keys()
-        return slot, batch.ts, batch.seq
+        return slot, batch
 
     def _grow_keys(self) -> None:
         self._keys.grow(self._table.end)
@@ -282,22 +288,52 @@ class SharedMatching(TakesFlow):
 
     def _rows(self, member: Array, ts: Array, seq: Array, sign: Array, now: Array) -> Batch:
         """Changes of members, for each query that has their row until after ``now``."""
+        like = self._left_layout
+        which, by, number, exp = self._owned(member, now)
+        row, ts = self._rows_of["id"][member[which]], ts[which]
+        rows = Batch(ts, seq[which], ts, sign[which], (row,), like.stores, like.cells)
+        return self._for_owners(self._shown_as(rows), by, number, exp)
+
+    def _shown_as(self, rows: Batch) -> Batch:
+        """Rows of the flow with the columns that are shown."""
+        columns = [rows.column(o) if isinstance(o, int) else o(rows) for o in self._outputs]
+        return replace(rows, cells=tuple(columns), _gathered={})
+
+    @property
+    def _left_layout(self) -> Batch:
+        """An empty batch with the stores and columns of the flow."""
         if self._layout is None:
             self._layout = empty_like(self._flow.answer(self.clock, []))
-        like, mine = self._layout, self._rows_of.records[member]
-        rows = Batch(ts, seq, ts, sign, (mine["id"],), like.stores, like.cells)
-        columns = [rows.column(o) if isinstance(o, int) else o(rows) for o in self._outputs]
+        return self._layout
+
+    def _owned(self, member: Array, now: Array) -> tuple[Array, Array, Array, Array]:
+        """The queries that have the rows of members until after ``now``.
+
+        Returns:
+            The places of members that some have; the others' rows may be gone. By such a query: the
+            place of the member among these, the number of the query, and when the row leaves it.
+        """
+        mine = self._rows_of.records[member]
         by, number = self._owners.of(mine["first"], mine["owners"])
         came, lives = self._members["ts"][member], _by_number(self._lives)
         exp = came[by] + lives[number] if lives.size else came[by]
         left = (exp > now[by]) & (number != NO_OWNER)
         if self._asked is not None:
             left &= np.isin(number, self._asked)
-        if not left.all():
-            by, number, exp = by[left], number[left], exp[left]
-        cells = (pa.array(number), *(c.take(pa.array(by)) for c in columns))
-        ids = number, mine["id"][by]
-        return Batch(ts[by], seq[by], exp, sign[by], ids, (None, *like.stores), cells)
+        by, number, exp = by[left], number[left], exp[left]
+        is_first = np.diff(by, prepend=-1) > 0
+        return by[is_first], np.cumsum(is_first) - 1, number, exp
+
+    def _for_owners(self, rows: Batch, by: Array, number: Array, exp: Array) -> Batch:
+        """Rows at these places, for the queries with these numbers."""
+        out = rows.take(by)
+        return replace(
+            out,
+            exp=exp,
+            ids=(number, *out.ids),
+            stores=(None, *out.stores),
+            cells=(pa.array(number), *out.cells),
+        )
 
     def live(self, clock: int) -> Batch:
         used = slice(0, self._free.end)
@@ -312,6 +348,7 @@ class SharedMatching(TakesFlow):
         if len(self._free) >= self._sweep_at:
             nodes = self._node_table.used()
             gone, empty = kernels.sweep(clock, nodes, self._table.used(), self._records)
+            self._without(clock)
             self._free.release(gone)
             alive = self._members["node"][: self._free.end] != _NONE
             first = self._rows_of["first"][: self._free.end][alive]
@@ -328,6 +365,9 @@ class SharedMatching(TakesFlow):
             self._table.release(idle)
             self._sweep_keys_at = 2 * len(self._table) + _LEAST
             self._known_us = self._longest_us
+
+    def _without(self, clock: int) -> None:
+        """Members without a node are forgotten."""
 
     # -- the rest of an operator -------------------------------------------------------------------
 
