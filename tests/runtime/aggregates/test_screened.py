@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -10,14 +11,14 @@ import pytest
 
 from eddyline.kernels import moments
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.runtime.aggregates.base import ByRow
 from eddyline.runtime.aggregates.counts import Count
 from eddyline.runtime.aggregates.extremes import QueuedExtreme
 from eddyline.runtime.aggregates.sums import Moments, SumInt
 from eddyline.runtime.stores.columns import Array
 
 GROUPS = 5
-KINDS = {
+Screened: TypeAlias = Count | SumInt | Moments | QueuedExtreme
+KINDS: dict[str, Callable[[], Screened]] = {
     "COUNT": lambda: Count(),
     "SUM of integers": lambda: SumInt(),
     "SUM": lambda: Moments(moments.SUM),
@@ -56,7 +57,11 @@ def moves(random: np.random.Generator, whole: bool) -> tuple[Array, Array, pa.Ar
 
 
 def run(
-    aggregate: ByRow, slot: Array, sign: Array, values: pa.Array, *limits: Any
+    aggregate: Count | SumInt | Moments | QueuedExtreme,
+    slot: Array,
+    sign: Array,
+    values: pa.Array,
+    *limits: Any,
 ) -> tuple[Array, list[Any], list[Any]]:
     """Where something is reported, and the values then and before."""
     aggregate.grow(GROUPS)
