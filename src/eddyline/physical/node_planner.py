@@ -137,13 +137,8 @@ class NodePlanner(GroupPlanner):
                 return self._table_scan(node)
             case SharedRows():
                 return SuppliedInput()
-            case Filter():
-                source = self.build(node.input, probed=probed)
-                screen = screen_of(node.predicate) if type(node.input) is GroupBy else None
-                return FilterOperator(source, compile_predicate(node.predicate), screen)
-            case Project():
-                source = self.build(node.input, probed=probed)
-                return ProjectOperator(source, [output(e) for e in node.exprs])
+            case Filter() | Project():
+                return self._above(node, self.build(node.input, probed=probed))
             case Unnest():
                 return UnnestOperator(
                     self.build(node.input, probed=probed),
@@ -188,6 +183,13 @@ class NodePlanner(GroupPlanner):
             case FinalRows():
                 raise AssertionError("it is built of several operators")
         assert_never(node)
+
+    def _above(self, plan: Filter | Project, source: Operator) -> Operator:
+        """The operator of a plan over that of its input."""
+        if isinstance(plan, Project):
+            return ProjectOperator(source, [output(e) for e in plan.exprs])
+        screen = screen_of(plan.predicate) if type(plan.input) is GroupBy else None
+        return FilterOperator(source, compile_predicate(plan.predicate), screen)
 
     def _final(self, plan: FinalRows) -> Operator:
         """Operators of several Finals share the groups of their windows."""

@@ -14,12 +14,13 @@ from functools import partial
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.patterns import Pattern
-from eddyline.algebra.plan import GroupBy, Join, Plan, Project
+from eddyline.algebra.plan import Filter, GroupBy, Join, Plan, Project
 from eddyline.physical.compiled import output
 from eddyline.physical.node_planner import NodePlanner
 from eddyline.physical.patterns import is_endless, keeps_output, replaced_by, unbounded_scan
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.expire import WithoutExpiries
+from eddyline.runtime.operators.group_values import ShownGroups
 from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.project import Project as ProjectOperator
 from eddyline.runtime.operators.snapshots import Snapshots
@@ -34,13 +35,13 @@ class Planner(NodePlanner):
         """The operator whose output is what the query emits."""
         if emit.adds_only:
             return self._inserts(plan)
-        source = self.build(plan, probed=True)
         if emit.mode == "snapshot":
             assert emit.every_us is not None
-            source = self._spooled(plan, source)
-            make = partial(Snapshots, source, emit.every_us, emit.offset_us)
-            return self._graph.obtain(("snapshot", plan, emit.every_us, emit.offset_us), make)
-        source, width = self._output_stored(plan, source)
+            period = emit.every_us, emit.offset_us
+            source = self._spooled(plan, self._ticking(plan, *period))
+            make = partial(Snapshots, source, *period)
+            return self._graph.obtain(("snapshot", plan, *period), make)
+        source, width = self._output_stored(plan, self.build(plan, probed=True))
         source, is_explicit = self._answer(plan, source, width)
         return source if is_explicit else self.with_expiries(plan, source, width)
 
@@ -57,6 +58,23 @@ class Planner(NodePlanner):
     def runs(self, grouping: Plan) -> bool:
         """Whether there is an operator of this GROUP BY or DISTINCT already."""
         return ("replacing", grouping) in self._graph or self._key(grouping, True) in self._graph
+
+    def _ticking(self, plan: Plan, every_us: int, offset_us: int) -> Operator:
+        """The operator of a plan that is read at multiples of a period alone: of a group the last
+        change before each is enough, unless another query reads them all.
+        """
+        grouping = plan
+        while isinstance(grouping, (Filter, Project)):
+            grouping = grouping.input
+        if type(grouping) is not GroupBy or self.runs(grouping):
+            return self.build(plan, probed=True)
+        shown = ShownGroups(every_us=every_us, offset_us=offset_us)
+        if isinstance(plan, GroupBy):
+            make = partial(self._group, plan, retract=True, shown=shown)
+            return self._graph.obtain(("ticking", plan, every_us, offset_us), make)
+        assert isinstance(plan, (Filter, Project)), "others are below groups"
+        source = self._ticking(plan.input, every_us, offset_us)
+        return self._graph.obtain(("ticking", plan, source), partial(self._above, plan, source))
 
     def _inserts(self, plan: Plan) -> Operator:
         source, is_explicit = self._replacing(plan), False
