@@ -110,6 +110,9 @@ class _Planner(Planner):
                 return top
         return super().query(plan, emit)
 
+    def _ticking(self, plan: Plan, every_us: int, offset_us: int) -> Operator:
+        return self.build(plan, probed=True)  # groups report what their period asks for
+
     def _replacing(self, plan: Plan) -> Operator:
         return super()._replacing(plan) if self._source.replaces else self.build(plan)
 
