@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from alike_queries import DDL, EMITS, KINDS, alike, mixed
 from eddyline.testing.script import Script
 from eddyline.testing.strategies import OPTIONS
-from thinned import thinned
+from thinned import more_when_long, thinned
 from window_rows import rows, table
 
 
@@ -84,7 +84,7 @@ def test_an_added_absence_sees_the_first_row_of_its_stream(executor: str, emit: 
     script.advance(9_000_000).finish()
 
 
-@settings(max_examples=2 * settings().max_examples)
+@settings(max_examples=more_when_long(2))
 @given(st.integers(0, 2**48), OPTIONS)
 def test_sets_of_alike_queries(seed: int, options: dict[str, Any]) -> None:
     played(seed, options)
