@@ -57,7 +57,10 @@ def test_segments_and_snapshots_are_measured(monkeypatch: pytest.MonkeyPatch) ->
     assert windows["largest_written_bytes"] > windows["mean_written_bytes"]
 
 
-def test_what_is_shown(figures: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_shown(
+    figures: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(state, "_RUNS", 2)  # each in a process of its own
     console = Console(file=StringIO(), width=120)
     state.show(figures, console)
     assert isinstance(console.file, StringIO)

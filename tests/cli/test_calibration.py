@@ -52,6 +52,9 @@ def test_rows_are_those_of_the_cost_model() -> None:
         rows = Rows(case)
         engine.process(rows.between(0.0, 0.5))
         made = sum(t.num_rows for t in engine.process(rows.between(0.5, 0.7)).batches()) / 0.2
-        expected = sum(work.count * work.rate(case.statistics) for work in engine.works)
+        expected = sum(
+            work.count * work.rate(case.statistics)
+            for work in engine.parts.queries.workload.works()
+        )
         assert made == pytest.approx(expected, rel=0.15), name
     assert case.statistics.rate("a") == RATE

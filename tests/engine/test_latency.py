@@ -13,6 +13,7 @@ from eddyline import Engine
 from eddyline.engine.changes import Changes
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.testing import batch, engine_with
+from thinned import thinned
 from window_joins import STREAMS, WINDOWS, join, last_second, random_input, random_query
 
 SCHEDULES = ("lwo", "swf", "greedy")
@@ -102,9 +103,7 @@ def _steps(some: random.Random, pair: Pair, kind: str) -> int:
     return most
 
 
-@pytest.mark.parametrize("kind", WINDOWS)
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(("kind", "schedule", "seed"), thinned(3, WINDOWS, SCHEDULES, range(12)))
 def test_all_changes_come_in_the_same_order(schedule: str, seed: int, kind: str) -> None:
     some = random.Random(seed)
     latency = some.choice(LATENCIES)

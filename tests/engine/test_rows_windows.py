@@ -15,6 +15,7 @@ from eddyline.testing import batch, difference, engine_with, rows_of
 from eddyline.testing.feeding import process_all
 from eddyline.testing.script import Script
 from flow_cases import DDL, SECOND, bags, engine, reloaded, rows
+from thinned import thinned
 
 NAMES = pa.table({"k": [1, 2], "name": ["one", "two"]})
 JOINS = {
@@ -43,8 +44,7 @@ def _query(kind: str, n: int, m: int) -> str:
     return JOINS[kind].format(n=n, m=m)
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("kind", JOINS)
+@pytest.mark.parametrize(("kind", "options"), thinned(2, JOINS, OPTIONS))
 def test_shared_rows_windows_give_the_results_of_each_alone(kind: str, options: str) -> None:
     chance = random.Random(f"{kind} {options}")
     counts = {f"q{i}": (chance.randint(1, 9), chance.randint(1, 9)) for i in range(5)}

@@ -122,7 +122,7 @@ def test_engines_are_loaded_after_any_drop(dropped: list[str]) -> None:
             engine.query(sql, name=name)
         engines.append(engine)
     random = np.random.default_rng(5)
-    for second in range(24):
+    for second in range(18):
         batch = {}
         for name in "abcd":
             ts = np.sort(random.integers(0, 1_000_000, 4)) + second * 1_000_000

@@ -9,6 +9,7 @@ import pytest
 
 from eddyline import Engine
 from eddyline.testing import batch, engine_with
+from thinned import thinned
 from window_joins import STREAMS, WINDOWS, join, last_second, random_input, random_query
 
 SCHEDULES = ("lwo", "swf", "greedy")
@@ -20,9 +21,7 @@ def _engine(schedule: str, **options: Any) -> Engine:
     return engine
 
 
-@pytest.mark.parametrize("kind", WINDOWS)
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(("kind", "schedule", "seed"), thinned(3, WINDOWS, SCHEDULES, range(12)))
 def test_every_query_gets_what_it_would_get_alone(schedule: str, seed: int, kind: str) -> None:
     some = random.Random(seed)
     options = {"chunk_rows": some.choice((1, 3, 100)), "selections": some.choice(("push", "pull"))}

@@ -11,6 +11,7 @@ import pytest
 from eddyline.testing import difference, engine_with, rows_of
 from eddyline.testing.script import Script
 from flow_cases import DDL, SECOND, bags, engine, rows
+from thinned import thinned
 
 NAMES = pa.table({"k": [1, 2], "name": ["one", "two"]})
 WINDOWS = "FROM a [RANGE {n} SECONDS], b [RANGE {m} SECONDS]"
@@ -38,8 +39,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("kind", JOINS)
+@pytest.mark.parametrize(("kind", "options"), thinned(2, JOINS, OPTIONS))
 def test_shared_theta_joins_give_the_results_of_each_alone(kind: str, options: str) -> None:
     chance = random.Random(f"{kind} {options}")
     queries = {

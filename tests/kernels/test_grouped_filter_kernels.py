@@ -10,8 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eddyline.kernels.cells import cells_of_numbers, directory
-from eddyline.kernels.grouped_filter import FilterIndex, bitmap, checkpoints, in_order, narrow
+from eddyline.kernels.grouped_filter import (
+    FilterIndex,
+    bitmap,
+    cells_of_numbers,
+    checkpoints,
+    directory,
+    in_order,
+    narrow,
+)
 
 ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eddyline.kernels.pairs import have_common
+from eddyline.kernels.common_keys import have_common
 from eddyline.runtime.stores.index import HashIndex, Liveness
 from eddyline.runtime.stores.rowstore import RowStore
 

@@ -276,5 +276,5 @@ def test_doubles_tell_most_deviations() -> None:
     for window in windows:
         group = Moments(moments.STDDEV)
         found = group.run(window, 1)[-1]
-        assert moments._in_doubles(group.sums, 0, float(window.size), moments.STDDEV) == found
+        assert moments.in_doubles(group.sums, 0, float(window.size), moments.STDDEV) == found
         assert found == rounded_deviation(window.tolist())

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.kernels import hashing, slots
+from eddyline.kernels import chains, hashing
 from eddyline.kernels.chains import NOTHING, bucket_of
 from eddyline.kernels.merge import merge_destinations
 from eddyline.kernels.options import report_compilations
@@ -48,13 +48,13 @@ class Slots:
         self.free_count = self.end = 0
 
     def find(self, wanted: list[int], room: int = 16) -> tuple[list[int], list[int]]:
-        found, claims, self.free_count, self.end = slots.find_or_claim(
+        found, claims, self.free_count, self.end = chains.find_or_claim(
             *self.table, self.nodes, self.free, self.free_count, self.end, room, ints(wanted)
         )
         return found.tolist(), claims.tolist()
 
     def release(self, gone: list[int]) -> None:
-        self.free_count = slots.release(
+        self.free_count = chains.release_slots(
             *self.table, self.nodes, self.free, self.free_count, ints(gone)
         )
 

@@ -33,7 +33,7 @@ TOGETHER = (("insert_s", "invalidate_s"), ("compare_s", "make_s"))
 
 @cache
 def works(case: Case) -> Sequence[Work]:
-    return engine_of(case).works
+    return engine_of(case).parts.queries.workload.works()
 
 
 def observations(prices: Prices, noise: float = 0.0) -> list[Observation]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from alike_queries import DDL, EMITS, KINDS, alike, mixed
 from eddyline.testing.script import Script
 from eddyline.testing.strategies import OPTIONS
+from thinned import more_when_long, thinned
 from window_rows import rows, table
 
 
@@ -47,8 +48,7 @@ def play(random: Random, sets: list[list[str]], options: dict[str, Any]) -> Scri
     return script.advance(clock + random.choice([0, 900_000, 6_000_000])).finish()
 
 
-@pytest.mark.parametrize("emit", dict.fromkeys(EMITS))
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "emit"), thinned(2, KINDS, dict.fromkeys(EMITS)))
 def test_each_kind(kind: str, emit: str) -> None:
     for seed in range(3):
         random = Random(f"{kind} {emit} {seed}")
@@ -84,7 +84,7 @@ def test_an_added_absence_sees_the_first_row_of_its_stream(executor: str, emit: 
     script.advance(9_000_000).finish()
 
 
-@settings(max_examples=2 * settings().max_examples)
+@settings(max_examples=more_when_long(2))
 @given(st.integers(0, 2**48), OPTIONS)
 def test_sets_of_alike_queries(seed: int, options: dict[str, Any]) -> None:
     played(seed, options)

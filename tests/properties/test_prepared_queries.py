@@ -151,7 +151,7 @@ def new_engine(**options: Any) -> Engine:
 
 def candidates(placements: Placements, query: Query) -> Any:
     """All placements that a query can have."""
-    return query.plans.filled(placements._candidates(query))
+    return query.plans.filled(placements.candidates_for(query))
 
 
 def rows(random: Random, second: int) -> dict[str, pa.Table]:

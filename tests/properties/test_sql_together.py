@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from eddyline.errors import SqlError
 from eddyline.testing.script import Script
 from eddyline.testing.strategies import OPTIONS
+from thinned import more_when_long
 from window_rows import rows
 
 DDL: Final = """\
@@ -243,7 +244,7 @@ def test_known_cases(sql: str) -> None:
         play(Random(seed), f"{sql} EMIT CHANGES", {"chunk_rows": 3})
 
 
-@settings(max_examples=3 * settings().max_examples)
+@settings(max_examples=more_when_long(3))
 @given(st.integers(0, 2**48), OPTIONS)
 def test_queries_of_queries_match_the_oracle(seed: int, options: dict[str, Any]) -> None:
     random = Random(seed)

@@ -132,7 +132,7 @@ def test_merged_groups_go_on_with_other_numbers_of_shards(
         for feed, rows in zip(feeds, tables, strict=True):
             feed.write(rows[number])
         run.processAllAvailable()
-        assert run._queries.divided.by_name.keys() == MERGED.keys()
+        assert run.running.divided.by_name.keys() == MERGED.keys()
         if wanted is None:
             run.finish()
         else:

@@ -16,10 +16,9 @@ from eddyline.algebra.value_sets import above
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.edges import Equality, JoinGraph, Key, keys_of
 from eddyline.runtime.eddy.filter_flow import FilterFlow
-from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.eddy.flow import Flow, Member
 from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.join_flow import JoinFlow
-from eddyline.runtime.eddy.members import Member
 from eddyline.runtime.eddy.policies import PolicyName, make_policy
 from eddyline.runtime.graph import run
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow

@@ -17,6 +17,34 @@ SET_COLUMN = "_set"
 _SHOWN = 20
 
 
+class KnownQueries:
+    """Queries by name. What ``now`` returns stays as it is when queries are added and dropped."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, Query] = {}
+        self._lent = False  # whether a caller of ``now`` has the dict
+
+    def put(self, query: Query) -> None:
+        """Add a query, as the last one."""
+        own = self._own()
+        own.pop(query.name, None)
+        own[query.name] = query
+
+    def drop(self, name: str) -> None:
+        """Remove a query."""
+        del self._own()[name]
+
+    def now(self) -> Mapping[str, Query]:
+        """All of them, as of now."""
+        self._lent = True
+        return self._by_name
+
+    def _own(self) -> dict[str, Query]:
+        if self._lent:
+            self._by_name, self._lent = dict(self._by_name), False
+        return self._by_name
+
+
 class Changes(Mapping[str, pa.Table]):
     """Changes by query name: ``_op``, ``_ts``, ``_exp``, then the select list.
 

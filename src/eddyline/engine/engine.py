@@ -25,17 +25,14 @@ from eddyline.engine.locking import EngineLock, locked
 from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
 from eddyline.engine.settings import Settings
-from eddyline.engine.statements import changed_options
+from eddyline.engine.statements import changed_options, one_select
 from eddyline.engine.wiring import connect
-from eddyline.errors import SqlError
 from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.statistics import Statistics
-from eddyline.optimizer.work import Work
 from eddyline.physical.strategy import FeedbackForm
 from eddyline.runtime.stores.freed_memory import keep_freed_memory
 from eddyline.sql import statements as st
 from eddyline.sql.parser import parse
-from eddyline.sql.placeholders import with_values
 from eddyline.types import BEGINNING
 
 
@@ -76,8 +73,7 @@ class Engine:
         self.wall_clock: Callable[[], int] = lambda: time.time_ns() // 1_000
         settings = Settings(self._options, strategy)
         self.parts = parts = connect(settings, prices, self.lock, lambda: self.wall_clock())
-        self.catalog = parts.catalog
-        self.statistics = parts.statistics
+        self.catalog, self.statistics = parts.catalog, parts.statistics
 
     @property
     def options(self) -> EngineOptions:
@@ -139,10 +135,8 @@ class Engine:
         Raises:
             SqlError: the text is not one SELECT. CatalogError: the name is taken.
         """
-        parsed = parse(with_values(sql, parameters) if parameters else sql)
-        if len(parsed) != 1 or not isinstance(parsed[0], st.SelectStatement):
-            raise SqlError(f"query() takes one SELECT, not: {sql.strip()[:60]}")
-        return self.parts.statements.add_query(name, parsed[0], parsed[0].emit, {})
+        select = one_select(sql, parameters)
+        return self.parts.statements.add_query(name, select, select.emit, {})
 
     @locked
     def table(self, name: str, data: Any) -> None:
@@ -231,9 +225,7 @@ class Engine:
 
     def explain(self, sql: str) -> str:
         """The plan of a SELECT that is not run."""
-        result = self.sql(f"EXPLAIN {sql}")[0]
-        assert isinstance(result, str)
-        return result
+        return str(self.sql(f"EXPLAIN {sql}")[0])
 
     @locked
     def execute(self, statement: st.Statement) -> Query | str | pa.Table | None:
@@ -350,12 +342,6 @@ class Engine:
 
     @property
     @locked
-    def works(self) -> list[Work]:
-        """The plans that run, as the cost model counts them."""
-        return self.parts.queries.workload.works()
-
-    @property
-    @locked
     def advice(self) -> str | None:
         """A sentence with the remedy if the queries need more than the capacity; else None."""
         return self.parts.overload.advice()
@@ -363,8 +349,7 @@ class Engine:
     @property
     def newest(self) -> int | None:
         """The largest timestamp of all rows of streams, in microseconds; None without rows."""
-        newest = self.parts.inputs.newest()
-        return None if newest == BEGINNING else newest
+        return None if (newest := self.parts.inputs.newest()) == BEGINNING else newest
 
     @locked
     def groups(self, now: int | None = None) -> list[dict[str, Any]]:

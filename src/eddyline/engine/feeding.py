@@ -132,11 +132,12 @@ class Feeding:
         """The changes of all queries since the last call, with late and bad rows by stream."""
         before, self._not_yielded = self._not_yielded, {"late": {}, "bad": {}}
         late = _joined(before["late"], late or {})
-        bad = _joined(
-            before["bad"], bad or {}, self._parts.inputs.refused(), self._parts.queries.take_bad()
-        )
+        queries = self._parts.queries
+        of_queries = queries.take_bad() if queries.with_bad else {}
+        bad = _joined(before["bad"], bad or {}, self._parts.inputs.refused(), of_queries)
         kept = self._parts.shedding.since_last_report() if self._parts.shedding.reported else {}
-        return Changes(self._parts.queries.everyone(), self._parts.queries.take(), late, bad, kept)
+        taken = queries.execution.pending.take()
+        return Changes(queries.everyone.now(), taken, late, bad, kept)
 
     def _collected(self) -> Iterator[tuple[str, pa.Table]]:
         """The same, one name after the other."""
@@ -150,7 +151,7 @@ class Feeding:
                 yield name, changes[name]
         finally:
             for name in names:
-                if name in self._parts.queries.everyone():
+                if name in self._parts.queries.everyone.now():
                     self._parts.queries.put_back(name, changes[name])
 
     def _side_outputs(

@@ -13,13 +13,13 @@ import pyarrow as pa
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import Plan, Updates
+from eddyline.engine.changes import KnownQueries
 from eddyline.engine.execution.bad_rows import bad_rows
 from eddyline.engine.execution.execution import Execution
 from eddyline.engine.execution.parameterized import (
     ParameterizedGroups,
     ParameterizedSubscription,
 )
-from eddyline.engine.execution.pieces import TableChanges
 from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.placement.placements import Placements
@@ -54,6 +54,7 @@ class QuerySet:
     Attributes:
         queries: those that run, by name. execution: their operators. placements: how they run.
         aside: those that are set aside, by name. on_set_aside: called with each.
+        everyone: both. with_bad: those with bad rows to be fetched.
         workload: their expected cost. parameterized: those with an instance per row of a table.
         reoptimizer: proposes other placements.
         set_aside_after: number of bad rows without a result after which a query is set aside;
@@ -86,8 +87,8 @@ class QuerySet:
         self.set_aside_after: int | None = None
         self._groups = groups
         self.parameterized: dict[str, ParameterizedSubscription] = {}
-        self._with_bad: dict[str, Query] = {}  # those with bad rows to be fetched
-        self._everyone: dict[str, Query] | None = None  # None: not listed since the last change
+        self.with_bad: dict[str, Query] = {}
+        self.everyone = KnownQueries()
 
     def plan_by(self, strategy: Strategy, sharing: Sharing) -> None:
         """Plan the queries to come like this; there is none yet."""
@@ -123,7 +124,7 @@ class QuerySet:
     def _list(self, query: Query) -> None:
         self._groups.add_reader(query.reads)
         self.queries[query.name] = query
-        self._everyone = None
+        self.everyone.put(query)
 
     def _new(self, spec: QuerySpec) -> Query:
         return Query(spec, self._lock, self._answer, self._explained)
@@ -131,8 +132,8 @@ class QuerySet:
     def drop(self, name: str) -> None:
         """Remove a query with its changes."""
         query = self.aside.pop(name) if name in self.aside else self._remove(name)
-        self._with_bad.pop(query.name, None)
-        self._everyone = None
+        self.with_bad.pop(query.name, None)
+        self.everyone.drop(query.name)
         self.execution.pending.discard(query.name)
 
     def set_aside(self, name: str, cause: str) -> None:
@@ -149,7 +150,7 @@ class QuerySet:
     def _put_aside(self, query: Query, cause: str) -> None:
         query.set_aside = cause
         self.aside[query.name] = query
-        self._everyone = None
+        self.everyone.put(query)
         self.on_set_aside(query)
 
     def add_for_each(
@@ -280,7 +281,7 @@ class QuerySet:
         if not rows.num_rows:
             return
         query.add_bad(rows)
-        self._with_bad[query.name] = query
+        self.with_bad[query.name] = query
         seen = self._rows_in(query.streams)
         query.failures.add(rows.num_rows, query.rows_out, seen)
         if query.failures.is_lasting(self.set_aside_after, seen):
@@ -288,30 +289,10 @@ class QuerySet:
             failed = f"{query.failures.in_a_row:,} bad rows and no result; the last: {reason}"
             self.set_aside(query.name, failed)
 
-    def adapt(self) -> None:
-        """After a chunk: let queries run in other ways, as was measured."""
-        self.placements.adapt()
-
     def finish(self) -> None:
         """Process all queued rows."""
         while self.execution.waiting:
             self.serve()
-
-    def take(self) -> list[TableChanges]:
-        """The changes of queries that have not been fetched."""
-        changes = self.execution.pending.changes()
-        self.execution.pending.clear()
-        return changes
-
-    def peek(self) -> list[TableChanges]:
-        """The result of ``take``, left in place."""
-        return self.execution.pending.changes()
-
-    def everyone(self) -> Mapping[str, Query]:
-        """All queries by name, with those that are set aside, as of now."""
-        if self._everyone is None:
-            self._everyone = {**self.queries, **self.aside}
-        return self._everyone
 
     @property
     def known(self) -> Mapping[str, Query]:
@@ -320,20 +301,18 @@ class QuerySet:
 
     def troubles(self) -> dict[str, list[int]]:
         """For JSON: the bad rows of queries that had some."""
-        everyone = self.everyone().items()
+        everyone = self.everyone.now().items()
         return {name: q.failures.saved() for name, q in everyone if q.failures.total}
 
     def take_bad(self) -> dict[str, pa.Table]:
         """By query, its bad rows since the last call."""
-        if not self._with_bad:
-            return {}
-        having, self._with_bad = self._with_bad, {}
+        having, self.with_bad = self.with_bad, {}
         found = {name: query.take_bad() for name, query in having.items()}
         return {name: rows for name, rows in found.items() if rows is not None}
 
     def put_back(self, name: str, changes: pa.Table) -> None:
         """Return these changes of a query from ``take`` first."""
-        self.execution.pending.put(self.everyone()[name].name, changes, first=True)
+        self.execution.pending.put(self.everyone.now()[name].name, changes, first=True)
 
     # -- looking inside ----------------------------------------------------------------------------
 

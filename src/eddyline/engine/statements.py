@@ -23,10 +23,24 @@ from eddyline.engine.query_plans import OwnPlans
 from eddyline.engine.settings import SETTABLE, Settings
 from eddyline.engine.shown import shown
 from eddyline.engine.stateful_parts import StatefulParts
-from eddyline.errors import CatalogError, EddylineError, UnsupportedError, did_you_mean
+from eddyline.errors import CatalogError, EddylineError, SqlError, UnsupportedError, did_you_mean
 from eddyline.sql import statements as st
 from eddyline.sql.binder import bind, check_view
 from eddyline.sql.naming import quoted
+from eddyline.sql.parser import parse
+from eddyline.sql.placeholders import with_values
+
+
+def one_select(sql: str, parameters: Mapping[str, Any]) -> st.SelectStatement:
+    """The only statement of a text, with the values of its ``:name``.
+
+    Raises:
+        SqlError: the text is not one SELECT.
+    """
+    parsed = parse(with_values(sql, parameters) if parameters else sql)
+    if len(parsed) != 1 or not isinstance(parsed[0], st.SelectStatement):
+        raise SqlError(f"query() takes one SELECT, not: {sql.strip()[:60]}")
+    return parsed[0]
 
 
 class Statements:
@@ -92,7 +106,7 @@ class Statements:
             case st.SelectStatement():
                 return self.add_query(None, statement, statement.emit, {})
             case st.Show():
-                return shown(statement, self._parts.catalog, self._parts.queries.everyone())
+                return shown(statement, self._parts.catalog, self._parts.queries.everyone.now())
             case st.Explain():
                 return self._explain(statement)
             case st.AlterQuery():
@@ -237,7 +251,7 @@ class Statements:
         """
         query = self._parts.queries.queries.get(name) or self._parts.queries.aside.get(name)
         if query is None:
-            choices = did_you_mean(name, self._parts.queries.everyone())
+            choices = did_you_mean(name, self._parts.queries.everyone.now())
             raise CatalogError(f"there is no query {name!r}; {choices}")
         return query
 

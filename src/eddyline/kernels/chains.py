@@ -6,6 +6,10 @@ ends at the first position below ``first``: all rows behind it have been dropped
 along a chain, also where rows are linked later than they arrived; rows can be taken out again, as
 feedback between operators requires. Probes are in ``chain_probes.py``.
 
+A table from 64-bit hashes to dense, reusable slot numbers has chains of slots instead of positions:
+the key of a node is its hash, a slot that is not used is NOT_INDEXED. Free slots are a stack of
+those that were released; then those from ``end`` on, of which no array has been touched.
+
 Arguments are plain arrays and numbers: tuples of them take about 1 microsecond each per call, which
 counts in chunks of few rows.
 """
@@ -27,6 +31,8 @@ NOT_INDEXED = -2
 FOREVER = 1 << 62
 #: End of a chain.
 NOTHING = -1
+#: Number of buckets that fit the cache.
+_CACHED = 1 << 15
 
 
 @inlined
@@ -288,3 +294,87 @@ def grown(values: np.ndarray, used: int, capacity: int) -> np.ndarray:
     out = np.empty(capacity, values.dtype)
     out[:used] = values[:used]
     return out
+
+
+@kernel
+def find_or_claim(
+    heads: np.ndarray,
+    shift: int,
+    split: int | None,
+    nodes: np.ndarray,
+    free: np.ndarray,
+    free_count: int,
+    end: int,
+    room: int,
+    wanted: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, int, int]:
+    """The slot of each hash; unknown hashes claim a free slot, as long as there is ``room``.
+
+    The caller has made sure that there are nodes for the slots that may be claimed.
+
+    Returns:
+        int64[m] slots, of the entries before the first one for which there was no room; int64[k]
+        numbers of the entries that claimed one (in order); and ``free_count`` and ``end`` now.
+    """
+    slots = np.empty(wanted.size, np.int64)
+    is_large = heads.size > _CACHED
+    if is_large:
+        for i in range(wanted.size):
+            slots[i] = bucket_of(wanted[i], shift, split)
+    claims = np.empty(wanted.size, np.int64)
+    count = 0
+    for i in range(wanted.size):
+        h = wanted[i]
+        if is_large:
+            b = slots[i]
+            if i + 2 * AHEAD < wanted.size:
+                prefetch(heads, slots[i + 2 * AHEAD])
+                prefetch(nodes, heads[slots[i + AHEAD]])
+        else:
+            b = bucket_of(h, shift, split)
+        s = heads[b]
+        while s >= 0 and nodes[s, KEY] != h:
+            s = nodes[s, LINK]
+        if s < 0:
+            if count == room:
+                return slots[:i], claims[:count].copy(), free_count, end
+            if free_count:
+                free_count -= 1
+                s = free[free_count]
+            else:
+                s = end
+                end += 1
+            nodes[s, KEY] = h
+            nodes[s, LINK] = heads[b]
+            heads[b] = s
+            claims[count] = i
+            count += 1
+        slots[i] = s
+    return slots, claims[:count].copy(), free_count, end
+
+
+@kernel
+def release_slots(
+    heads: np.ndarray,
+    shift: int,
+    split: int | None,
+    nodes: np.ndarray,
+    free: np.ndarray,
+    free_count: int,
+    slots: np.ndarray,
+) -> int:
+    """Take slots out of the table and push them on the free stack; returns its new height."""
+    for i in range(slots.size):
+        s = slots[i]
+        b = bucket_of(nodes[s, KEY], shift, split)
+        if heads[b] == s:
+            heads[b] = nodes[s, LINK]
+        else:
+            before = heads[b]
+            while nodes[before, LINK] != s:
+                before = nodes[before, LINK]
+            nodes[before, LINK] = nodes[s, LINK]
+        nodes[s, LINK] = NOT_INDEXED
+        free[free_count] = s
+        free_count += 1
+    return free_count

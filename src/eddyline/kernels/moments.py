@@ -203,7 +203,7 @@ def _add_whole(row: np.ndarray, sign: int, value: float) -> None:
 
 
 @kernel
-def _in_doubles(sums: np.ndarray, s: int, n: float, what: int) -> float:
+def in_doubles(sums: np.ndarray, s: int, n: float, what: int) -> float:
     """The deviation or variance as of ``spread``, bit by bit; negative if doubles cannot tell it.
 
     ``n * squares - sum**2`` is computed as ``high + low`` with a bound of the error. The result
@@ -402,7 +402,7 @@ def run_moments(
                 elif what == AVG:
                     out = sums[s, 0] / n
                 else:
-                    out = _in_doubles(sums, s, float(n), what)
+                    out = in_doubles(sums, s, float(n), what)
                     if out < 0.0:
                         out = _in_limbs(sums[s], no_limbs, n, what)
             new[j] = out

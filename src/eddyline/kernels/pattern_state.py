@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
+from eddyline.kernels.options import inlined
+
 #: No row, no choice.
 NONE = -1
 #: Instructions: ``TAKE variable``, ``SPLIT preferred other``, ``JUMP to``, and the end.
@@ -57,3 +61,26 @@ class Program(NamedTuple):
     target: int
     words: int
     most_steps: int
+
+
+@inlined
+def new_row(free_rows: np.ndarray, c: np.ndarray) -> int:
+    """A free number of a row."""
+    if c[FREE_ROWS]:
+        c[FREE_ROWS] -= 1
+        r = free_rows[c[FREE_ROWS]]
+    else:
+        r = c[END_ROWS]
+        c[END_ROWS] += 1
+    return r
+
+
+@inlined
+def put(r: int, p: int, rows: np.ndarray, partitions: np.ndarray) -> None:
+    """Put a row at the end of its partition's list."""
+    rows[r, NEXT], rows[r, HELD], rows[r, SEEN_BY] = NONE, 1, NONE
+    if partitions[p, START] == NONE:
+        partitions[p, START] = r
+    else:
+        rows[partitions[p, TAIL], NEXT] = r
+    partitions[p, TAIL] = r

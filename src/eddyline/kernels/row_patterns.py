@@ -24,12 +24,10 @@ from eddyline.kernels.pattern_state import (
     CHOICES,
     CURRENT,
     DUE,
-    END_ROWS,
     FAILED,
     FINE,
     FOUND,
     FREE,
-    FREE_ROWS,
     FREED,
     HELD,
     IS_PUT,
@@ -54,13 +52,14 @@ from eddyline.kernels.pattern_state import (
     START,
     STEPS,
     STOPPED,
-    TAIL,
     TAKE,
     TAKEN,
     TOO_MANY_STEPS,
     TOP,
     TS,
     Program,
+    new_row,
+    put,
 )
 from eddyline.kernels.run_conditions import TRUE, Conditions
 
@@ -124,10 +123,10 @@ def go_on(
             elif is_put or (partitions[p, START] == NONE and not bits[i] & begins):
                 break
             else:
-                r = _new_row(free_rows, c)
+                r = new_row(free_rows, c)
                 taken[c[TAKEN]] = r
                 c[TAKEN] += 1
-                _put(r, p, rows, partitions)
+                put(r, p, rows, partitions)
                 rows[r, TS], rows[r, NUMBER], rows[r, BITS] = ts[i], number + i, bits[i]
                 rows[r, SOURCE], rows[r, NULLS] = i, nulls[i]
                 for v in range(values.shape[0]):
@@ -153,28 +152,6 @@ def go_on(
                 c[STOPPED], c[IS_PUT], c[NOW], c[NOW_SEQ] = 1, 1 if is_put else 0, now, place
                 return i
     return partition.size
-
-
-@inlined
-def _new_row(free_rows: np.ndarray, c: np.ndarray) -> int:
-    if c[FREE_ROWS]:
-        c[FREE_ROWS] -= 1
-        r = free_rows[c[FREE_ROWS]]
-    else:
-        r = c[END_ROWS]
-        c[END_ROWS] += 1
-    return r
-
-
-@inlined
-def _put(r: int, p: int, rows: np.ndarray, partitions: np.ndarray) -> None:
-    """Put a row at the end of its partition's list."""
-    rows[r, NEXT], rows[r, HELD], rows[r, SEEN_BY] = NONE, 1, NONE
-    if partitions[p, START] == NONE:
-        partitions[p, START] = r
-    else:
-        rows[partitions[p, TAIL], NEXT] = r
-    partitions[p, TAIL] = r
 
 
 @inlined

@@ -26,10 +26,9 @@ from eddyline.runtime.eddy.eddy import Eddy
 from eddyline.runtime.eddy.eddy_flow import EddyFlow
 from eddyline.runtime.eddy.edges import Equality, JoinGraph, Key, keys_of
 from eddyline.runtime.eddy.filter_flow import FilterFlow
-from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.eddy.flow import Flow, Member
 from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.join_flow import JoinFlow
-from eddyline.runtime.eddy.members import Member
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
 from eddyline.runtime.eddy.shared_matching import RightRows

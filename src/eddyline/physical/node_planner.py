@@ -129,10 +129,7 @@ class NodePlanner(GroupPlanner):
         node = sealed(plan)
         match node:
             case StreamScan():
-                stem, key = self._stem_of(node.stream), (str(node.window), probed)
-                return Scan(
-                    stem, stem.open_window(key, partial(stem_window, node, stem, probed)), key
-                )
+                return self._scan(node, probed)
             case TableScan():
                 return self._table_scan(node)
             case SharedRows():
@@ -190,6 +187,10 @@ class NodePlanner(GroupPlanner):
             return ProjectOperator(source, [output(e) for e in plan.exprs])
         screen = screen_of(plan.predicate) if type(plan.input) is GroupBy else None
         return FilterOperator(source, compile_predicate(plan.predicate), screen)
+
+    def _scan(self, node: StreamScan, probed: bool) -> Operator:
+        stem, key = self._stem_of(node.stream), (str(node.window), probed)
+        return Scan(stem, stem.open_window(key, partial(stem_window, node, stem, probed)), key)
 
     def _final(self, plan: FinalRows) -> Operator:
         """Operators of several Finals share the groups of their windows."""

@@ -18,7 +18,7 @@ from eddyline.runtime.batch import EXPIRY
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import FifoStore
-from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
+from eddyline.runtime.stores.slots import FreeNumbers, SlotArray
 
 _NONE: Final = np.zeros(0, np.int64)
 

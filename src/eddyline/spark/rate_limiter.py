@@ -8,16 +8,20 @@ from contextlib import contextmanager
 
 
 class RateLimiter:
-    """Decides when a task may run again, so that it takes at most ``share`` of the time."""
+    """Decides when a task may run again, so that it takes at most ``share`` of the time.
+
+    Attributes:
+        next_s: when (``time.monotonic``).
+    """
 
     def __init__(self, share: float = 0.05) -> None:
         self._rest = 1 / share - 1
-        self._next = 0.0
+        self.next_s = 0.0
 
     @property
     def due(self) -> bool:
         """Whether the task may run now."""
-        return time.monotonic() >= self._next
+        return time.monotonic() >= self.next_s
 
     @contextmanager
     def measured(self) -> Iterator[None]:
@@ -25,4 +29,4 @@ class RateLimiter:
         started = time.monotonic()
         yield
         ended = time.monotonic()
-        self._next = ended + self._rest * (ended - started)
+        self.next_s = ended + self._rest * (ended - started)

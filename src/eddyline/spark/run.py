@@ -43,6 +43,9 @@ class Run:
         mailbox: for requests of other processes; None: the checkpoint is temporary.
         lease: of the checkpoint. queues: of the sinks.
         bounded: process only the rows that the sources hold at the start.
+
+    Attributes:
+        running: the queries with their layouts, for tests and measurements.
     """
 
     def __init__(
@@ -60,7 +63,7 @@ class Run:
     ) -> None:
         self._checkpoint = checkpoint
         self._supervisor = supervisor
-        self._queries = queries
+        self.running = queries
         self._tracker = tracker
         self._answers = answers
         self._mailbox = mailbox
@@ -105,7 +108,7 @@ class Run:
     @property
     def queries(self) -> Mapping[str, Query]:
         """The current queries by name. Later additions and drops have no effect on the result."""
-        return self._queries.queries
+        return self.running.queries
 
     @property
     def restarts(self) -> int:
@@ -200,7 +203,7 @@ class Run:
             StateError: the job has ended, or ends before a new layout can begin.
         """
         self._require_active()
-        return self._queries.add(name, select, sink)
+        return self.running.add(name, select, sink)
 
     def alter(self, name: str, **sink: str) -> None:
         """Give a query of the running job another sink, from one of the next batches on.
@@ -213,7 +216,7 @@ class Run:
             StateError: the job has ended.
         """
         self._require_active()
-        self._queries.alter(name, sink)
+        self.running.alter(name, sink)
 
     def drop(self, name: str) -> None:
         """Drop a query from the running job, with one of the next batches. Its delivered rows stay.
@@ -223,7 +226,7 @@ class Run:
             StateError: the job has ended.
         """
         self._require_active()
-        self._queries.drop(name)
+        self.running.drop(name)
 
     def reset_watermark(self, stream: str) -> None:
         """Reset the watermark of a stream's group with one of the next batches; see
@@ -234,7 +237,7 @@ class Run:
             StateError: the job has ended.
         """
         self._require_active()
-        self._queries.reset_watermark(stream)
+        self.running.reset_watermark(stream)
 
     def sql(self, script: str) -> list[Query | None]:
         """Execute the CREATE QUERY, ALTER QUERY, DROP QUERY and ALTER STREAM ... RESET WATERMARK
@@ -246,7 +249,7 @@ class Run:
                 before the wrong one have taken effect.
         """
         self._require_active()
-        return [query for _, query in self._queries.run(script)]
+        return [query for _, query in self.running.run(script)]
 
     def stats(self) -> dict[str, dict[str, Any]]:
         """Metrics by query: ``Engine.stats()["queries"]``, as of one of the last batches."""
@@ -320,7 +323,7 @@ class Run:
                 self._supervisor.wait()
                 if not self._stopped and self._lost is None:
                     # only now, because it has to follow the last row
-                    self._queries.end_input()
+                    self.running.end_input()
                     self._begin(bounded=True)
                     self._supervisor.wait()
                     self._sinks.finish()

@@ -14,7 +14,6 @@ from typing import Any, Final, Literal
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from eddyline.algebra.catalog import DeclaredSizes, TimeUnit
 from eddyline.algebra.functions import FunctionKind
@@ -37,6 +36,7 @@ from eddyline.spark.script import Script
 from eddyline.spark.sinks.printing import print_rows
 from eddyline.spark.sinks.python_sink import SinkFunction
 from eddyline.spark.sinks.sinks import FileSink, MemorySink, Printer
+from eddyline.spark.sinks.spark_formats import read_back
 from eddyline.spark.sources.frames import create_stream, create_table, history_texts
 from eddyline.spark.sources.option_check import NO_QUERY
 from eddyline.spark.storage import files
@@ -384,7 +384,7 @@ class Session:
         if isinstance(sink, MemorySink) and not streaming:
             return self.spark.createDataFrame(sink.table(target))
         if isinstance(sink, FileSink):
-            rows = self._read_back(sink, streaming)
+            rows = read_back(self.spark, sink, streaming=streaming)
             if not sink.shared:
                 return rows
             return rows.where(F.col(QUERY_COLUMN) == target.name).drop(QUERY_COLUMN)
@@ -392,12 +392,3 @@ class Session:
             f"the sink of '{name}' cannot be read back; declare it WITH (sink = 'memory'), or a "
             "file format with a path"
         )
-
-    def _read_back(self, sink: FileSink, streaming: bool) -> DataFrame:
-        schema = from_arrow_schema(sink.schema)
-        if streaming:
-            files.directory(self.spark, sink.path).make()
-            return self.spark.readStream.schema(schema).format(sink.format).load(sink.path)
-        if not files.exists(self.spark, sink.path):
-            return self.spark.createDataFrame([], schema)
-        return self.spark.read.schema(schema).format(sink.format).load(sink.path)

@@ -9,6 +9,7 @@ import pytest
 
 from eddyline.types import FOREVER
 from flow_model import Model, Wanted, random_rows, random_wanted
+from thinned import thinned
 
 GRAPHS: dict[str, tuple[list[str], list[tuple[int, str, int, str]]]] = {
     "one": (["a"], []),
@@ -47,17 +48,17 @@ FEEDBACK: dict[str, dict[str, Any]] = {
     for chunk in (1, 7, 1000)
 }
 MANY = [(graph, kind) for graph, kind in JOINS if len(GRAPHS[graph][0]) > 2]
-CASES = [(*join, RUNS[run]) for join in JOINS for run in RUNS]
-CASES += [(*join, FEEDBACK[run]) for join in MANY for run in FEEDBACK]
+CASES = [*thinned(2, JOINS, RUNS.values()), *thinned(2, MANY, FEEDBACK.values())]
 
 
 def _counted(graph: str, kind: str) -> list[bool]:
     return [KINDS[kind][n % len(KINDS[kind])] for n, _ in enumerate(GRAPHS[graph][0])]
 
 
-@pytest.mark.parametrize(("graph", "kind", "run"), CASES, ids=str)
-def test_every_result_is_made_once(graph: str, kind: str, run: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("join", "run"), CASES, ids=str)
+def test_every_result_is_made_once(join: tuple[str, str], run: dict[str, Any]) -> None:
     """Also rows of one chunk, of one instant, and of one stream under two names."""
+    graph, kind = join
     chance = random.Random(graph)
     sources, edges = GRAPHS[graph]
     options = {o: value for o, value in run.items() if o != "chunk"}
@@ -77,10 +78,16 @@ def test_every_result_is_made_once(graph: str, kind: str, run: dict[str, Any]) -
     assert any(model.taken.values()) == any(model.counted)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("graph", ["two", "itself", "itself, no key", "chain", "itself twice"])
-@pytest.mark.parametrize("nested", [True, False])
-@pytest.mark.parametrize("feedback", ["off", "jit"])
+@pytest.mark.parametrize(
+    ("kind", "graph", "nested", "feedback"),
+    thinned(
+        2,
+        KINDS,
+        ["two", "itself", "itself, no key", "chain", "itself twice"],
+        [True, False],
+        ["off", "jit"],
+    ),
+)
 def test_queries_without_predicates(graph: str, kind: str, nested: bool, feedback: str) -> None:
     """Where windows are nested, results have levels instead of lineage."""
     chance = random.Random(f"{graph} {kind} {nested}")
@@ -101,13 +108,16 @@ def test_queries_without_predicates(graph: str, kind: str, nested: bool, feedbac
         assert sorted(model.taken[bit]) == model.expected_taken(query), query
 
 
-@pytest.mark.parametrize("pull_up", [False, True])
 @pytest.mark.parametrize(
-    ("graph", "kind", "feedback"),
-    [(*j, "off") for j in JOINS] + [(*j, f) for j in MANY for f in ("jit", "doe", "auto")],
+    ("join", "feedback", "pull_up"),
+    [
+        *thinned(2, JOINS, ["off"], [False, True]),
+        *thinned(2, MANY, ["jit", "doe", "auto"], [False, True]),
+    ],
 )
-def test_queries_are_added_and_removed(graph: str, kind: str, feedback: str, pull_up: bool) -> None:
+def test_queries_are_added_and_removed(join: tuple[str, str], feedback: str, pull_up: bool) -> None:
     """A late one sees the rows that another one keeps; bits and lineage are used again."""
+    graph, kind = join
     chance = random.Random(f"{graph} {pull_up}")
     sources, edges = GRAPHS[graph]
     counted = _counted(graph, kind)

@@ -13,7 +13,7 @@ import pytest
 
 from eddyline.runtime.eddy.eddy_source import EddyJoin
 from eddyline.runtime.eddy.edges import Equality, Key
-from eddyline.runtime.eddy.members import Bits, Members
+from eddyline.runtime.eddy.flow import Bits, Members
 from eddyline.runtime.eddy.prefixes import Prefix, Routes, Step
 
 

@@ -58,9 +58,9 @@ def test_a_full_table_is_replaced_bit_by_bit() -> None:
         n = 50 if batch % 7 else 3
         left, right = random.integers(0, 200, (2, n))
         times = random.integers(0, 50, n) + batch
-        before = until._unseen
+        before = until.unseen
         found = until.extend(left, right, times)
-        moved.append((max(before - until._unseen, 0), n))
+        moved.append((max(before - until.unseen, 0), n))
         for a, b, time, was in zip(left, right, times, found, strict=True):
             assert was == model.get((a, b), NEVER)
             model[a, b] = max(was, time)
@@ -70,8 +70,8 @@ def test_a_full_table_is_replaced_bit_by_bit() -> None:
         pairs = random.integers(0, 200, (2, 100))
         expected = [model.get((a, b), NEVER) for a, b in pairs.T.tolist()]
         assert until.at(*pairs).tolist() == expected
-        assert 2 * len(until) <= until._table.times.size
-        sizes.add(until._table.times.size)
+        assert 2 * len(until) <= until.table.times.size
+        sizes.add(until.table.times.size)
     assert len(sizes) > 4 and len(model) > 1500
     assert all(slots <= 8 * n for slots, n in moved)
     assert sum(slots for slots, _ in moved) > 10_000

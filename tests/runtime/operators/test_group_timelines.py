@@ -153,7 +153,7 @@ def test_keys_are_looked_up_once() -> None:
             saved.seek(0)
             engine = eddyline.Engine.load(saved)
         _process(engine, rows(random, 2_000_000 + 2_000_000 * restarted))
-        assert len({id(timeline._shared) for timeline in _timelines(engine)}) == 1
+        assert len({id(timeline.shared) for timeline in _timelines(engine)}) == 1
         assert len(_timelines(engine)) == 4
 
 
@@ -186,7 +186,7 @@ def test_a_timeline_goes_with_its_last_query() -> None:
     for what in ("AVG", "MIN"):
         engine.query(f"SELECT k, {what}(v) FROM s [RANGE 3 SECONDS] GROUP BY k", name=what)
         _process(engine, rows(Random(2), 2_000_000 * len(gone)))
-        gone.append(weakref.ref(_timelines(engine)[-1]._shared))
+        gone.append(weakref.ref(_timelines(engine)[-1].shared))
         assert gone[-1]() is gone[0]()
     engine.query("SELECT k FROM s [RANGE 3 SECONDS]", name="other")
     for what in ("AVG", "MIN"):
@@ -206,4 +206,4 @@ def _tied(random: Random, clock: int) -> pa.Table:
 
 def _timelines(engine: eddyline.Engine) -> list[PartOfTimeline]:
     groups = [o for o in in_order(engine.parts.queries.operators()) if isinstance(o, GroupBy)]
-    return [g._timeline for g in groups if isinstance(g._timeline, PartOfTimeline)]
+    return [g.timeline for g in groups if isinstance(g.timeline, PartOfTimeline)]

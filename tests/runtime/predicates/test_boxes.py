@@ -22,9 +22,9 @@ from eddyline.algebra.value_sets import (
 )
 from eddyline.runtime.eddy.policies import FixedPolicy
 from eddyline.runtime.predicates import box_sets, boxes
-from eddyline.runtime.predicates.attributes import AttributeValues
 from eddyline.runtime.predicates.cells import steps_of
 from eddyline.runtime.predicates.filter_bank import Attribute, FilterBank
+from eddyline.runtime.predicates.grouped_filter import AttributeValues
 from eddyline.runtime.recipients import recipients_of
 
 COLUMNS: Final = [

@@ -27,8 +27,7 @@ from eddyline.algebra.value_sets import (
     one_of,
 )
 from eddyline.errors import DataError
-from eddyline.runtime.predicates.attributes import AttributeValues
-from eddyline.runtime.predicates.grouped_filter import GroupedFilter
+from eddyline.runtime.predicates.grouped_filter import AttributeValues, GroupedFilter
 from eddyline.types import TIMESTAMP
 
 INT64 = (-(1 << 63), (1 << 63) - 1)

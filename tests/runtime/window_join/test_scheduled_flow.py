@@ -8,6 +8,7 @@ import pytest
 from eddyline.runtime.window_join.schedules import ScheduleName
 from eddyline.types import FOREVER
 from flow_model import Model, Wanted
+from thinned import thinned
 
 SCHEDULES: list[ScheduleName] = ["lwo", "swf", "greedy"]
 LENGTHS = (1, 2, 3, 5, 8, 13, 40, FOREVER)
@@ -31,9 +32,7 @@ def _rows(some: random.Random, count: int, start: int) -> list[tuple[str, int, i
     return rows
 
 
-@pytest.mark.parametrize("counted", COUNTED)
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize(("counted", "schedule", "seed"), thinned(3, COUNTED, SCHEDULES, range(40)))
 def test_pacing_changes_neither_content_nor_order(
     schedule: ScheduleName, seed: int, counted: tuple[bool, bool]
 ) -> None:

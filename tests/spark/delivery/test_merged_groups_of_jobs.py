@@ -127,7 +127,7 @@ def test_merged_groups_survive_restarts_and_repeated_batches(
     jobs.write(3, 4)
     run.processAllAvailable()
     run.stop()
-    assert set(run._queries.divided.by_name) == {*QUERIES, "shown", "later"} - {"pairs"}
+    assert set(run.running.divided.by_name) == {*QUERIES, "shown", "later"} - {"pairs"}
 
     jobs.write(4, 6)
     jobs.printer.left = 2

@@ -37,7 +37,7 @@ class Clocks:
         self.latencies = ResultLatencies(lambda: self.now, lambda: self.now)
 
     def quantiles(self, query: str) -> tuple[float, float]:
-        self.latencies._limiter._next = 0.0
+        self.latencies.limiter.next_s = 0.0
         found = self.latencies.shown()[query]
         return found.p50_seconds, found.p99_seconds
 
@@ -92,7 +92,7 @@ def test_results_that_wait_for_a_sink_are_counted_when_it_has_them() -> None:
     clocks.latencies.delivered(1, ["q"])
     clocks.latencies.delivered(1, ["q"])
     assert clocks.quantiles("q")[1] == pytest.approx(60, rel=0.1)
-    assert not clocks.latencies._batches
+    assert not clocks.latencies.waiting
 
 
 def test_memory_is_bounded_and_old_results_are_forgotten() -> None:
@@ -100,11 +100,11 @@ def test_memory_is_bounded_and_old_results_are_forgotten() -> None:
     for batch in range(1_100):
         clocks.latencies.begin(batch, [report(99, {"q": 1})], {"q": 1})
         clocks.latencies.end(batch, waiting=["q"])
-    assert len(clocks.latencies._batches) == 1_000
+    assert len(clocks.latencies.waiting) == 1_000
     clocks.latencies.delivered(1_099, ["q"])
     assert clocks.quantiles("q")
     clocks.now += 301
     assert clocks.quantiles("q"), "of the period before"
     clocks.now += 601
-    clocks.latencies._limiter._next = 0.0
+    clocks.latencies.limiter.next_s = 0.0
     assert clocks.latencies.shown() == {}

@@ -110,7 +110,7 @@ def test_large_batches_are_decoded_in_pieces(monkeypatch: pytest.MonkeyPatch) ->
     form = schema.form([(("id",), pa.int64())])
     values = pa.array([order(i) for i in range(50)] + [b"\xff"])
     batch = pa.record_batch([values, pa.array(range(51))], ["value", "offset"])
-    read = protobuf_records._reader(form, None, ["id"], ["o"], ["o", "id"])
+    read = protobuf_records.reader(form, None, ["id"], ["o"], ["o", "id"])
     pieces = list(read(iter([batch])))
     assert len(pieces) > 10
     found = pa.Table.from_batches(pieces)

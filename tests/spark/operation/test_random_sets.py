@@ -119,7 +119,7 @@ class JobCase:
 
     def _twin(self, run: Run, name: str) -> Twin:
         """That of the layout of a query; of a new layout it has had the tables only."""
-        layout = tuple(run._queries.layout_of(name).ids)
+        layout = tuple(run.running.layout_of(name).ids)
         if layout in self.twins:
             return self.twins[layout]
         engine = Engine()
@@ -236,7 +236,7 @@ def test_results_equal_those_of_embedded_engines(
         there = [case for case in cases if turn < len(case.turns)]
         for case in there:
             case.change(run, turn)
-        merged |= run._queries.divided.by_name.keys()
+        merged |= run.running.divided.by_name.keys()
         run.processAllAvailable()
         for stream in (*STREAMS, TABLE):
             for case in there:

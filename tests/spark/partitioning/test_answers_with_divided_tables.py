@@ -202,13 +202,13 @@ def all_rows_everywhere(patch: pytest.MonkeyPatch) -> None:
 
 
 def content_of_another_cell(patch: pytest.MonkeyPatch) -> None:
-    own = ShardTables._own
+    own = ShardTables.own_part
 
     def other(self: ShardTables, dealer: Dealer, rows: pa.Table) -> pa.Table:
         cell = (self.cell + 1) % self.layout.cells
         return own(ShardTables(self.contents, self.layout, cell), dealer, rows)
 
-    patch.setattr(ShardTables, "_own", other)
+    patch.setattr(ShardTables, "own_part", other)
 
 
 def changes_to_one_cell(patch: pytest.MonkeyPatch) -> None:

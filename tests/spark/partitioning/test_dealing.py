@@ -184,7 +184,7 @@ def test_equal_values_are_in_one_cell_however_they_are_stored() -> None:
     ids=lambda values: str(values.type),
 )
 def test_keys_of_every_type(values: pa.Array) -> None:
-    cells = cells_by_value(pa.concat_arrays([values, values]), cells=1 << 20)
+    cells = cells_by_value(pa.concat_arrays([values, values]), cells=1 << 14)
     assert cells[:3] == cells[3:]
     assert len(set(cells)) == 3
 

@@ -178,7 +178,7 @@ def test_replayed_changes_give_the_answers(
 ) -> None:
     """Over two shards, a batch that is repeated, a restart, and a rescaling."""
     job = Job(spark, kafka, postgres, tmp_path, feeds)
-    call, due = Delivery._call_followers, [1]
+    call, due = Delivery.call_followers, [1]
 
     def fail_once(self: Delivery, batch_id: int, *arguments: Any) -> None:
         call(self, batch_id, *arguments)
@@ -186,7 +186,7 @@ def test_replayed_changes_give_the_answers(
             due.pop()
             raise RuntimeError("killed behind the sinks")
 
-    monkeypatch.setattr(Delivery, "_call_followers", fail_once)
+    monkeypatch.setattr(Delivery, "call_followers", fail_once)
     with pytest.raises(Exception, match="killed behind the sinks"):
         job.run(slice(0, 3), shards=1, max_shards=2)
     job.run(slice(3, 3))

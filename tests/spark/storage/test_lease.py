@@ -27,7 +27,7 @@ pytestmark = pytest.mark.fault
 @pytest.fixture
 def directory(tmp_path: Path) -> Iterator[LocalDirectory]:
     yield LocalDirectory(tmp_path)
-    lease_module._held.pop(str(tmp_path), None)
+    lease_module.of_this_process.pop(str(tmp_path), None)
 
 
 def held_by(directory: LocalDirectory, holder: Holder) -> None:
@@ -49,7 +49,7 @@ def eventually(condition: Callable[[], bool]) -> None:
 def alive() -> Iterator[Holder]:
     """Another process of this host."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        _, started = lease_module._process(process.pid)
+        _, started = lease_module.process_state(process.pid)
         yield dataclasses.replace(Holder.here(), process=process.pid, started=started)
         process.communicate(b"\n")
 
@@ -106,8 +106,8 @@ def test_an_ended_process_of_this_host_loses_the_lease_immediately(
 
 def test_a_zombie_has_ended(directory: LocalDirectory) -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
-    _, started = lease_module._process(process.pid)
-    eventually(lambda: lease_module._process(process.pid)[0] == "Z")
+    _, started = lease_module.process_state(process.pid)
+    eventually(lambda: lease_module.process_state(process.pid)[0] == "Z")
     held_by(directory, dataclasses.replace(Holder.here(), process=process.pid, started=started))
     Lease.take(directory)
     process.wait()

@@ -66,7 +66,7 @@ def work(to_test: Connection) -> None:
         tasks = Tasks(specs, "")
         tasks.open(*states)
         frames = list(tasks.process(n, iter([rows])))
-        engines = shard_module._engines.load("run", 0)
+        engines = shard_module.engines.load("run", 0)
         to_test.send((frames, states, CountingEngine.applied, engines))
 
 

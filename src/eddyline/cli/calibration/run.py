@@ -87,7 +87,9 @@ def measure(case: Case) -> Measured:
         took.append(time.process_time() - began)
     calls = case.calls(len(engine.stats()["operators"]))
     cores = median(took) / _TIMED_S
-    return Measured(case, Observation(engine.works, case.statistics, calls, cores))
+    return Measured(
+        case, Observation(engine.parts.queries.workload.works(), case.statistics, calls, cores)
+    )
 
 
 def _us(seconds: float) -> int:

@@ -50,7 +50,9 @@ class EngineCheckpoint:
             segments: keep the rows of stores; None: they are written to the same file.
         """
         self._parts.queries.finish()
-        changes = Changes(self._parts.queries.everyone(), self._parts.queries.peek())
+        changes = Changes(
+            self._parts.queries.everyone.now(), self._parts.queries.execution.pending.changes()
+        )
         pending = {_PENDING + name: changes[name] for name in changes.active()}
         tables = {**self._parts.inputs.contents, **pending}
         statements = [entry.text for entry in self._parts.definitions]
@@ -110,7 +112,7 @@ class EngineCheckpoint:
             self._carry_out(program, tables, header["placements"]["queries"])
         self._statements.aside = {}
         self._restore(state, header["groups"])
-        queries = self._parts.queries.everyone()
+        queries = self._parts.queries.everyone.now()
         for name, trouble in header["trouble"].items():
             queries[name].failures = FailureCounts(*trouble)
         self._parts.queries.placements.restore_measured(header["placements"])

@@ -215,7 +215,7 @@ class Progress:
             queries.take_in(ran)
         self._inputs.purge(group)
         if queries.placements.may_adapt:
-            queries.adapt()
+            queries.placements.adapt()
 
     # -- statistics and checkpoints ----------------------------------------------------------------
 

@@ -43,7 +43,7 @@ class Pending:
         self._shared: dict[ResultTable, None] = {}
 
     def add(self, table: ResultTable) -> None:
-        """A table has its first changes since the last ``clear``."""
+        """A table has its first changes since the last ``take``."""
         if table.owner is None:
             self._shared[table] = None
         else:
@@ -71,12 +71,14 @@ class Pending:
         owned = [table.changes() for tables in self._owned.values() for table in tables]
         return owned + [table.changes() for table in self._shared]
 
-    def clear(self) -> None:
-        """All changes have been fetched."""
+    def take(self) -> list[TableChanges]:
+        """All changes; they have been fetched then."""
+        changes = self.changes()
         for tables in (*self._owned.values(), self._shared):
             for table in tables:
                 table.clear()
         self._owned, self._shared = {}, {}
+        return changes
 
 
 class Tally:

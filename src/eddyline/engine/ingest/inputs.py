@@ -180,7 +180,8 @@ class Inputs:
         for intake, incoming in typed:
             group = self.groups.by_name[intake.definition.name]
             accepted = intake.accept(incoming, group.watermark, self.arrival, now_us)
-            group.note_beginning(accepted.beginning)
+            if accepted.beginning < FOREVER:
+                group.note_beginning(accepted.beginning)
             self.arrived += incoming.table.num_rows
             self.arrival += incoming.table.num_rows
             if accepted.late is not None:

@@ -69,20 +69,19 @@ class _Alike:
 
 
 class Eddies:
-    """The queries that can share an eddy, and those that do."""
+    """The queries that can share an eddy, and those that do.
+
+    Attributes:
+        members: of those that run.
+    """
 
     def __init__(self) -> None:
         self._of_signature: dict[Signature, _Alike] = {}
         self._of_query: dict[str, _Alike] = {}
         self._numbers: dict[Plan | _Index, int] = {}
         self._readers: dict[int, dict[_Alike, None]] = {}
-        self._members: dict[EddyNumber, dict[_Alike, None]] = {}
+        self.members: dict[EddyNumber, dict[_Alike, None]] = {}
         self._made = 0
-
-    @property
-    def all(self) -> tuple[EddyNumber, ...]:
-        """Those that run."""
-        return tuple(self._members)
 
     def add(self, name: str, placement: FlowPlacement) -> Mapping[str, FlowPlacement]:
         """Add a query that can share an eddy.
@@ -124,12 +123,12 @@ class Eddies:
             del self._of_signature[alike.signature]
             for index in alike.indexes:
                 del self._readers[index][alike]
-        left = [] if eddy is None else list(self._members.get(eddy, ()))
+        left = [] if eddy is None else list(self.members.get(eddy, ()))
         return [] if _pays(left, _KEPT_BELOW) else self._exit(left)
 
     def give_up(self, eddy: EddyNumber) -> list[str]:
         """Undo an eddy, and make none of its signatures again; returns its queries."""
-        left = list(self._members[eddy])
+        left = list(self.members[eddy])
         for alike in left:
             alike.given_up = True
         return self._exit(left)
@@ -154,7 +153,7 @@ class Eddies:
         found = {}
         for alike in some:
             alike.eddy = eddy
-            self._members.setdefault(eddy, {})[alike] = None
+            self.members.setdefault(eddy, {})[alike] = None
             for name, placement in alike.queries.items():
                 found[name] = placement.in_eddy(eddy, IN_EDDY)
         return found
@@ -164,9 +163,9 @@ class Eddies:
         names: list[str] = []
         for alike in some:
             if alike.eddy is not None:
-                del self._members[alike.eddy][alike]
-                if not self._members[alike.eddy]:
-                    del self._members[alike.eddy]
+                del self.members[alike.eddy][alike]
+                if not self.members[alike.eddy]:
+                    del self.members[alike.eddy]
             alike.eddy = None
             names += alike.queries
         return names

@@ -41,6 +41,7 @@ class Placements:
         unshared: by key of a placement in a flow, the query that runs without it, or alone in it,
             and takes it as soon as another query does.
         reordered: how many times joins of a running query have got another order by cost.
+        may_adapt: whether there are queries that ``adapt`` looks at.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Placements:
     ) -> None:
         self.unshared: dict[Hashable, tuple[Query, FlowPlacement]] = {}
         self.reordered = 0
+        self.may_adapt = False
         self._keys: dict[str, list[Hashable]] = {}  # of each query in `unshared`
         self._eddies = Eddies()
         self._queries = queries
@@ -67,7 +69,7 @@ class Placements:
 
     def start(self, query: Query) -> None:
         """Run a query in the best of its placements."""
-        found = self._candidates(query)
+        found = self.candidates_for(query)
         if found.eddy is not None:
             eddy = query.plans.filled(found.eddy)
             for name, moved in self._eddies.add(query.name, eddy).items():
@@ -120,16 +122,16 @@ class Placements:
         if shared is not None:
             self._open_last(shared)
         self._start_again(self._eddies.remove(query.name))
+        self._look()
 
-    @property
-    def may_adapt(self) -> bool:
-        """Whether there are queries that ``adapt`` looks at."""
+    def _look(self) -> None:
+        """Set ``may_adapt``, after placements have changed."""
         measured = self._reoptimizer.by_cost or self._reoptimizer.by_fan_outs
-        return bool(measured or self._eddies.all)
+        self.may_adapt = bool(measured or self._eddies.members)
 
     def adapt(self) -> None:
         """After a chunk: undo eddies that join in vain, and do what the re-optimizer proposes."""
-        for number in self._eddies.all:
+        for number in list(self._eddies.members):
             if self._execution.eddy(number).joins_in_vain:
                 self._start_again(self._eddies.give_up(number))
         for query, placement in self._reoptimizer.proposals():
@@ -139,7 +141,7 @@ class Placements:
         """Run queries without an eddy."""
         for name in names:
             query = self._queries[name]
-            self._start(query, self._candidates(query))
+            self._start(query, self.candidates_for(query))
 
     def change(self, query: Query, placement: Placement) -> None:
         """Move a query as the re-optimizer proposes."""
@@ -165,7 +167,7 @@ class Placements:
 
     def restore(self, query: Query, saved: Mapping[str, Any]) -> None:
         """Run a query in the placement of which ``saved`` is the record."""
-        found = query.plans.filled(self._candidates(query))
+        found = query.plans.filled(self.candidates_for(query))
         open_to = [p for p in found.shared if p.form in saved["open_to"]]
         placement = recorded(found, saved)
         if found.eddy is not None:
@@ -190,7 +192,7 @@ class Placements:
         """The placements that a query with this plan can have; ``replaces``: see ``candidates``."""
         return candidates(name, plan, emit, self._strategy, self._sharing, replaces=replaces)
 
-    def _candidates(self, query: Query) -> Candidates:
+    def candidates_for(self, query: Query) -> Candidates:
         """Perhaps with slots, which ``query.plans.filled`` fills."""
         if query.plans.candidates is not None:
             return query.plans.candidates
@@ -233,6 +235,7 @@ class Placements:
                 self.unshared[other.key] = query, other
                 self._keys.setdefault(query.name, []).append(other.key)
         self._reoptimizer.watch(query, unshared=query.name in self._keys)
+        self._look()
 
     def _close(self, query: Query) -> None:
         """A query is not open to other placements any more."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import methodcaller
 
 import numpy as np
 import numpy.typing as npt
@@ -127,8 +128,7 @@ def _compile(expr: Expr) -> Node:
         case Literal():
             return pa.scalar(expr.value, expr.type)
         case ColumnRef():
-            index = expr.index
-            return lambda columns: columns.column(index)
+            return methodcaller("column", expr.index)
         case ElementRef():
             variable = element_column(expr.number)
             return lambda columns: columns.column(variable)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array, bitmap, validity_of
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from eddyline.runtime.aggregates.base import (
     valid_lane,
 )
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 
 
 class Bits(ByRow):

@@ -26,7 +26,7 @@ from eddyline.runtime.aggregates.base import (
 )
 from eddyline.runtime.aggregates.parts import OfWords, binary_words
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 
 #: The functions of pairs (y, x).
 KINDS: Final = {

@@ -22,7 +22,7 @@ from eddyline.runtime.aggregates.base import (
 from eddyline.runtime.aggregates.nodes import Nodes
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 
 #: A lane of ``Count`` for rows that all have a value.
 ALL_VALUES: Final = np.zeros(0, np.bool_)

@@ -27,7 +27,7 @@ from eddyline.runtime.aggregates.nodes import Nodes
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.order_keys import order_keys, values_of_keys
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 
 
 class _Heap(SlotArrays):

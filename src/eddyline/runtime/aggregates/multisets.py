@@ -31,7 +31,7 @@ from eddyline.runtime.aggregates.nodes import Nodes
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array, bitmap
 from eddyline.runtime.stores.order_keys import order_keys, values_of_keys
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 
 _ONCE: Final = np.zeros(0, np.int64)
 

@@ -13,7 +13,7 @@ from eddyline.kernels.unique import unique
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array, validity_of
 from eddyline.runtime.stores.keytable import KeyTable, KeyTexts
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 
 _NONE: Final = np.zeros(0, np.int64)
 _NO_TEXTS: Final = KeyTexts(_NONE, 0, _NONE, 0, np.zeros(0, np.uint8))

@@ -29,7 +29,7 @@ from eddyline.runtime.aggregates.base import (
 from eddyline.runtime.aggregates.sums import SPREADS, SumInt
 from eddyline.runtime.aggregates.wide_sums import MergedWideSum, PartialWideSum, is_wide
 from eddyline.runtime.stores.columns import Array, bitmap, raw_values
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 from eddyline.types import WIDE_INTEGER
 
 

@@ -27,7 +27,7 @@ from eddyline.runtime.aggregates.base import (
 from eddyline.runtime.aggregates.wide_sums import WideSum, is_wide
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 
 #: Deviations and variances.
 SPREADS: Final = {

@@ -24,7 +24,7 @@ from eddyline.runtime.aggregates.base import (
     valid_lane,
 )
 from eddyline.runtime.stores.columns import Array, bitmap, raw_values
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 from eddyline.types import sql_type
 
 

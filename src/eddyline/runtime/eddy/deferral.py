@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from eddyline.runtime.eddy.composites import Composites
+from eddyline.runtime.eddy.routing import Composites
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, Windows
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.predicates.filter_bank import FilterBank

@@ -24,7 +24,7 @@ import numpy as np
 from eddyline.kernels.prefixes import probing, required_of
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.eddy_source import EddyJoin, EddySource, Joined
-from eddyline.runtime.eddy.members import Bits, Member
+from eddyline.runtime.eddy.flow import Bits, Member
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.eddy.prefixes import Branch, Prefix, Routes, Step
 from eddyline.runtime.join_inputs.flow_windows import FlowWindow

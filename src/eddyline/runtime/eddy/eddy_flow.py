@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from eddyline.runtime.batch import Batch, Stored
-from eddyline.runtime.eddy.composites import order_of
 from eddyline.runtime.eddy.eddy import Eddy
 from eddyline.runtime.eddy.eddy_source import EddyJoin, EddySource, Joined
 from eddyline.runtime.eddy.edges import Equality
-from eddyline.runtime.eddy.flow import Flow
-from eddyline.runtime.eddy.members import Member
+from eddyline.runtime.eddy.flow import Flow, Member
 from eddyline.runtime.eddy.policies import Policy
+from eddyline.runtime.eddy.routing import order_of
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.recipients import all_for, recipients_of
 from eddyline.runtime.stores.columns import Array

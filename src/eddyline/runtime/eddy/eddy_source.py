@@ -11,7 +11,7 @@ import numpy as np
 from eddyline.kernels.prefixes import counts_of
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.eddy.edges import Equality, computed_keys, keys_of
-from eddyline.runtime.eddy.members import Members
+from eddyline.runtime.eddy.flow import Members
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.join_inputs.flow_windows import FlowWindow, Windows
 from eddyline.runtime.join_inputs.lineage_input import LineageInput

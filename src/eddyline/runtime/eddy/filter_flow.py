@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.eddy.flow import Flow, Held, Member
 from eddyline.runtime.eddy.lineages import NONE as NO_LINEAGE
 from eddyline.runtime.eddy.lineages import Lineages
-from eddyline.runtime.eddy.members import Held, Member
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.failures import Failure, collecting, report
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow

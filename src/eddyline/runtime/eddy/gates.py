@@ -32,8 +32,7 @@ class VisibleKeys(KeySet):
 
     def __init__(self, rows: LineageInput, name: Hashable) -> None:
         super().__init__(rows, rows.key(name))
-        self._rows = rows
-        self._name = name
+        self._visible, self._window = rows.by_key(name).hashed, rows.window
 
     def _begin(self, positions: Array) -> None:
         """The input has its index."""
@@ -43,8 +42,7 @@ class VisibleKeys(KeySet):
         self.fresh = keys if usable is None else keys[usable]
 
     def exist(self, keys: Array, ts: Array) -> Array:
-        index = self._rows.by_key(self._name).hashed
-        return index.any_alive(keys, ts, self._rows.liveness)
+        return self._visible.any_alive(keys, ts, self._window.liveness)
 
     def close(self) -> None:
         """The index belongs to the input."""

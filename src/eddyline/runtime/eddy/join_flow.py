@@ -10,7 +10,7 @@ Two constraints make every result come out once (section 2.3 of the paper): all 
 are built before any of them probes, and a probe finds only rows that came before its own. So a
 result is made by the youngest of its rows, and no intermediate results are kept.
 
-Where no query has a predicate and windows are nested, rows need no lineage (``level_form.py``).
+Where no query has a predicate and windows are nested, rows need no lineage (``result_forms.py``).
 
 Where windows count rows, a new row evicts others first: one of each window of N rows for every N
 that a query has. Those are routed like new rows, but as of just before the new row, for the queries
@@ -31,17 +31,19 @@ from typing import Any
 import numpy as np
 
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.eddy.composites import in_order
 from eddyline.runtime.eddy.deferral import Deferral
 from eddyline.runtime.eddy.edges import JoinGraph, computed_keys
-from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.eddy.flow import Flow, Member
 from eddyline.runtime.eddy.gates import Gates
-from eddyline.runtime.eddy.level_form import LevelForm
-from eddyline.runtime.eddy.lineage_form import LineageForm
-from eddyline.runtime.eddy.members import Member
 from eddyline.runtime.eddy.policies import Policy
-from eddyline.runtime.eddy.result_form import FlowParts, Required, ResultForm
-from eddyline.runtime.eddy.routing import Routing
+from eddyline.runtime.eddy.result_forms import (
+    FlowParts,
+    LevelForm,
+    LineageForm,
+    Required,
+    ResultForm,
+)
+from eddyline.runtime.eddy.routing import Routing, in_order
 from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, Windows
@@ -105,6 +107,7 @@ class JoinFlow(Flow):
         )
         self._computed_keys = [computed_keys(n, graph.edges) for n in range(len(inputs))]
         self._computes_keys = any(self._computed_keys)
+        self._defers = False  # whether some predicate may wait for the join
         self._schedule = schedule if len(inputs) == 2 else None
         self._scheduled: ScheduledJoin | None = None  # None: it has not been paced yet
         self._overdue: list[tuple[Batch, Array]] = []  # results released when windows changed
@@ -148,6 +151,9 @@ class JoinFlow(Flow):
             return self._form
         bits = self._members.bits
         windows, mask = self._fit_windows(), self._members.lineage(bits)
+        if self._parts.deferral is not None:
+            self._defers = any(bank.computed for bank in self._banks)
+            self._parts.deferral.is_active &= self._defers
         self._form.windows, self._form.mask = windows, mask  # queued rows may be joined by it yet
         selective, levels = self._members.are_selective, None
         if bits and (not selective or self._scheduled is not None):
@@ -205,7 +211,7 @@ class JoinFlow(Flow):
         whole = form.join(new, evicted)
         seconds = time.thread_time() - started
         out = form.with_recipients(whole)
-        if self._parts.deferral is not None:
+        if self._parts.deferral is not None and self._defers:
             came = [len(batch) for batch, _ in new]
             self._parts.deferral.decide(came, whole, seconds, form.windows, tick.clock)
         return out

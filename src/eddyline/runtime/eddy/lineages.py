@@ -12,7 +12,7 @@ import numpy as np
 from eddyline.kernels.hashing import mix_all
 from eddyline.kernels.lineage_sums import differing, lineage_hashes
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.slot_table import SlotTable
+from eddyline.runtime.stores.slots import SlotTable
 
 #: The number of no lineage.
 NONE = -1

@@ -27,7 +27,6 @@ from eddyline.kernels.lineage import by_bit
 from eddyline.runtime.batch import Batch, Evaluator, merge_apart
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.flow import Flow
-from eddyline.runtime.eddy.shared_matching import SharedMatching
 from eddyline.runtime.eddy.takes_flow import TakesFlow
 from eddyline.runtime.failures import collecting, failed_rows, report
 from eddyline.runtime.graph import run
@@ -119,12 +118,12 @@ class PerQuery(Operator):
 
     def hold(self, us: int) -> None:
         """Keep rows that the lowest operator reads besides those of the flow, for any queries."""
-        if isinstance(self._groups, SharedMatching):
+        if self._groups is not None:
             self._groups.hold(us)
 
     def let_go(self, us: int) -> None:
         """Undo ``hold``."""
-        if isinstance(self._groups, SharedMatching):
+        if self._groups is not None:
             self._groups.let_go(us)
 
     def number(self, bit: int) -> int:

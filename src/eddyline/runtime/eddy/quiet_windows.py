@@ -16,7 +16,7 @@ from eddyline.kernels.shared_groups import Walk
 from eddyline.runtime.eddy.row_lists import RowLists
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.regions import Regions
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 
 #: Minimum size of a piece. Running values are recomputed when the entries added since exceed this
 #: multiple of those in the list, plus a constant.

@@ -32,8 +32,7 @@ from eddyline.kernels.shared_groups import Walk
 from eddyline.runtime.eddy.entering_rows import NewRows
 from eddyline.runtime.eddy.window_cells import ABSENT, LEAST_SPOTS, WindowCells
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
-from eddyline.runtime.stores.slot_table import SlotTable
+from eddyline.runtime.stores.slots import FreeNumbers, SlotArray, SlotTable
 from eddyline.types import FOREVER
 
 

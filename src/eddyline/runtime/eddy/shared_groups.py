@@ -36,7 +36,7 @@ from eddyline.runtime.operators.group_aggregates import GroupKeys, Naming
 from eddyline.runtime.operators.group_values import GroupRows, GroupValues
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 from eddyline.types import BEGINNING
 
 #: Most rows that are grouped at once when a query is added.

@@ -24,7 +24,7 @@ from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.lanes import Lanes
-from eddyline.runtime.stores.slot_arrays import FreeNumbers
+from eddyline.runtime.stores.slots import FreeNumbers
 
 #: Right rows that there may be before those that have expired are looked for.
 _LEAST: Final = 1024

@@ -23,7 +23,7 @@ from eddyline.kernels.row_lists import (
 )
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.regions import Regions
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 from eddyline.types import FOREVER
 
 LEAST_SPOTS: Final = 2

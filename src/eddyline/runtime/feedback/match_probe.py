@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from eddyline.kernels.pairs import have_common
+from eddyline.kernels.common_keys import have_common
 from eddyline.runtime.batch import Batch, Evaluator, paired
 from eddyline.runtime.feedback.key_index import KeyIndex, KeySet
 from eddyline.runtime.join_inputs.buffer import InputBuffer

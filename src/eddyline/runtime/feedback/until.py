@@ -25,6 +25,9 @@ class Until:
     A full table is replaced by another one while pairs are extended, so that no call pays for all
     pairs; fresh tables are zeros, which the system makes when they are touched. At most half of the
     slots are used, and ``_PACE`` is enough to be done before the new table is full.
+
+    Attributes:
+        table: the new one. unseen: slots of the old one that have not been looked at.
     """
 
     def __init__(self) -> None:
@@ -36,19 +39,19 @@ class Until:
 
     def at(self, left: Array, right: Array) -> Array:
         """int64[n]: until when pairs are required; NEVER if they are not in the table."""
-        return kernels.until_of(self._table, self._old, left, right)
+        return kernels.until_of(self.table, self._old, left, right)
 
     def exceeds(self, left: Nodes, right: Nodes, clock: int) -> Array:
         """bool[n]: which pairs of rows, by the keys of their index nodes, are required longer."""
-        return kernels.pairs_wanted(self._table, self._old, *left, *right, clock)
+        return kernels.pairs_wanted(self.table, self._old, *left, *right, clock)
 
     def extend(self, left: Array, right: Array, until: Array) -> Array:
         """Require pairs until then at least; int64[n], until when each was required before."""
         if self._is_too_small(left.size):
-            self._move(self._unseen)
+            self._move(self.unseen)
             if self._is_too_small(left.size):
                 self._replace(left.size, NEVER)
-        before, added = kernels.extend(self._table, self._old, left, right, until)
+        before, added = kernels.extend(self.table, self._old, left, right, until)
         self._used += added
         self._move(_PACE * left.size)
         return before
@@ -56,47 +59,47 @@ class Until:
     @property
     def is_full(self) -> bool:
         """Whether it is about to grow: a good time for ``forget``."""
-        return self._unseen == 0 and 4 * self._used > self._table.times.size > _SMALLEST
+        return self.unseen == 0 and 4 * self._used > self.table.times.size > _SMALLEST
 
     def forget(self, before: int) -> None:
         """Remove the pairs that have not been required since then."""
-        self._move(self._unseen)
+        self._move(self.unseen)
         self._replace(0, before)
 
     def _is_too_small(self, more: int) -> bool:
-        return 2 * (len(self) + more) > self._table.times.size
+        return 2 * (len(self) + more) > self.table.times.size
 
     def _replace(self, more: int, limit: int) -> None:
         """Begin to move the pairs that are required longer to a table with room for ``more``."""
-        old, pairs = self._table, self._used
+        old, pairs = self.table, self._used
         self._renew(pairs + more)
-        self._old, self._left, self._unseen = Replaced(old, limit), pairs, old.times.size
+        self._old, self._left, self.unseen = Replaced(old, limit), pairs, old.times.size
 
     def _renew(self, pairs: int) -> None:
         """An empty table with room for twice these pairs."""
-        self._table, self._used = _zeros(1 << max(4 * pairs - 1, _SMALLEST - 1).bit_length()), 0
+        self.table, self._used = _zeros(1 << max(4 * pairs - 1, _SMALLEST - 1).bit_length()), 0
         self._let_go()
 
     def _let_go(self) -> None:
         self._old, self._left = Replaced(_zeros(1), NEVER), 0
-        self._unseen = 0  # slots of the old table, from the last one on
+        self.unseen = 0  # slots of the old table, from the last one on
 
     def _move(self, slots: int) -> None:
         """Move the pairs in the last ``slots`` slots of the old table."""
-        if self._unseen == 0:
+        if self.unseen == 0:
             return
-        start = max(self._unseen - slots, 0)
-        added, seen = kernels.move(self._table, self._old, start, self._unseen)
+        start = max(self.unseen - slots, 0)
+        added, seen = kernels.move(self.table, self._old, start, self.unseen)
         self._used += added
         self._left -= seen
-        self._unseen = start
+        self.unseen = start
         if start == 0:
             self._let_go()
 
     def state(self) -> State:
         """Saved as plain arrays."""
-        self._move(self._unseen)
-        lefts, rights, times = self._table
+        self._move(self.unseen)
+        lefts, rights, times = self.table
         known = times != 0
         return {"left": lefts[known], "right": rights[known], "until": times[known] ^ NEVER}
 

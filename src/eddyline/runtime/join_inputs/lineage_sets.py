@@ -9,8 +9,7 @@ import numpy as np
 from eddyline.kernels.hashing import mix_all
 from eddyline.kernels.lineage import any_wanted, differing, hash_lineages
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.slot_arrays import SlotArray
-from eddyline.runtime.stores.slot_table import SlotTable
+from eddyline.runtime.stores.slots import SlotArray, SlotTable
 
 #: The number of the lineage without queries.
 EMPTY: Final = 0

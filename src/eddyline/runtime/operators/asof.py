@@ -24,7 +24,7 @@ from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import all_known
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.rowstore import RowStore
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 from eddyline.types import FOREVER, Schema
 
 _NO_ROW = -1

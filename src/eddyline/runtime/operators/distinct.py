@@ -16,7 +16,7 @@ from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import ExpiryStore, ListStore
 from eddyline.runtime.stores.keytable import KeyTable
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 from eddyline.types import BEGINNING, FOREVER
 
 #: State by slot: expiry of the row shown, and of the duplicate that expires last, with its number;

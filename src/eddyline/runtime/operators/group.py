@@ -44,24 +44,24 @@ class GroupBy(Operator):
         self._by_instant = by_instant
         self._keys = keys.evaluators
         self._values = values
-        self._timeline = timeline
+        self.timeline = timeline
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        return self._run(batches[0], tick, self._timeline.enter)
+        return self._run(batches[0], tick, self.timeline.enter)
 
     def begin(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        return self._run(batches[0], tick, self._timeline.begin)
+        return self._run(batches[0], tick, self.timeline.begin)
 
     def _run(self, batch: Batch, tick: Tick, enter: Callable[..., Happening]) -> Batch:
         batch, keys, arguments = self._values.usable(batch, self._keys)
         if self._by_instant:
             batch = replace(batch, seq=np.full(len(batch), EXPIRY, np.int64))
         rows, lanes = enter(batch, keys, self._values.lanes_of(arguments), tick.clock)
-        self._values.grow(self._timeline.table.end)
+        self._values.grow(self.timeline.table.end)
         self._screen()
         first = self._first_row(batch, tick)
         out, gone = self._values.run(rows, lanes, self._named)
-        self._timeline.release(gone[self._values.members.count[gone] == 0])
+        self.timeline.release(gone[self._values.members.count[gone] == 0])
         self._values.settle()
         return out if first is None else merge([first, out])
 
@@ -85,11 +85,11 @@ class GroupBy(Operator):
         return replace(first, pair=np.array([-1], np.int64))
 
     def settle(self, clock: int) -> None:
-        self._timeline.settle()
+        self.timeline.settle()
 
     def live(self, clock: int) -> Batch:
         self._values.report_all(clock, self._named)
-        slots = self._timeline.table.used()
+        slots = self.timeline.table.used()
         if self._keys:
             slots = slots[self._values.members.count[slots] > 0]
         return self._values.rows(slots[: slots.size * self._values.started], clock, self._named)
@@ -97,19 +97,19 @@ class GroupBy(Operator):
     @property
     def _named(self) -> Naming:
         """The ids of groups' rows are the slots."""
-        table = self._timeline.table
+        table = self.timeline.table
         return Naming(
             lambda slots: (slots, table.keys(slots)),
             lambda slots: table.key(0, slots).to_numpy(),
         )
 
     def kept(self) -> int:
-        return len(self._timeline.table) + len(self._timeline)
+        return len(self.timeline.table) + len(self.timeline)
 
     def state(self) -> State:
         self._values.report_all(self.clock, self._named)
-        return {**self._timeline.state(), "values": self._values.state()}
+        return {**self.timeline.state(), "values": self._values.state()}
 
     def restore(self, state: State) -> None:
-        self._timeline.restore(state)
-        self._values.restore(nested(state, "values"), self._timeline.table.end)
+        self.timeline.restore(state)
+        self._values.restore(nested(state, "values"), self.timeline.table.end)

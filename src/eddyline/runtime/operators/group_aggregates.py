@@ -19,7 +19,7 @@ from eddyline.runtime.batch import EXPIRY, Batch, Evaluator
 from eddyline.runtime.failures import Failure, collecting, report, usable_rows
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 from eddyline.types import FOREVER
 
 #: More rows than any group has.

@@ -315,6 +315,9 @@ class PartOfTimeline:
 
     Args:
         types: of the keys. columns: the aggregates.
+
+    Attributes:
+        shared: the timeline; another one if it shares no more.
     """
 
     def __init__(
@@ -328,18 +331,18 @@ class PartOfTimeline:
         self._share(shared)
 
     def _share(self, shared: SharedTimeline) -> None:
-        self._shared = shared
+        self.shared = shared
         self._lanes = [shared.lanes(column) for column in self._columns]
 
     @property
     def table(self) -> KeyTable:
         """The keys of the groups."""
-        return self._shared.table
+        return self.shared.table
 
     def enter(
         self, batch: Batch, keys: Sequence[pa.Array], lanes_of: Sequence[LanesOf], clock: int
     ) -> Happening:
-        slot, rows, merge = self._shared.step(batch, keys, clock)
+        slot, rows, merge = self.shared.step(batch, keys, clock)
         lanes = [
             lane
             for kept, its_lanes_of in zip(self._lanes, lanes_of, strict=True)
@@ -350,9 +353,9 @@ class PartOfTimeline:
     def begin(
         self, batch: Batch, keys: Sequence[pa.Array], lanes_of: Sequence[LanesOf], clock: int
     ) -> Happening:
-        if self._shared.has_begun:
-            exp, slot = self._shared.waiting()
-            if np.array_equal(exp, batch.exp) and self._shared.groups(batch, keys, slot):
+        if self.shared.has_begun:
+            exp, slot = self.shared.waiting()
+            if np.array_equal(exp, batch.exp) and self.shared.groups(batch, keys, slot):
                 for kept, its_lanes_of in zip(self._lanes, lanes_of, strict=True):
                     kept.add(exp, its_lanes_of(slot))
                 return GroupRows(batch.ts, batch.seq, slot, batch.sign), self._waiting()
@@ -364,18 +367,18 @@ class PartOfTimeline:
         return [lane for kept in self._lanes for lane in kept.waiting()]
 
     def release(self, groups: Array) -> None:
-        self._shared.leave(groups)
+        self.shared.leave(groups)
 
     def settle(self) -> None:
-        self._shared.settle()
+        self.shared.settle()
         for kept in self._lanes:
             kept.settle()
 
     def __len__(self) -> int:
-        return len(self._shared)
+        return len(self.shared)
 
     def state(self) -> State:
-        exp, slot = self._shared.waiting()
+        exp, slot = self.shared.waiting()
         rows = FifoStore(self._dtypes)
         order, plus = np.arange(exp.size), np.ones(exp.size, np.int8)
         rows.push([exp, order, slot, plus, *self._waiting()])
@@ -386,9 +389,9 @@ class PartOfTimeline:
         rows = FifoStore(self._dtypes)
         rows.restore(nested(state, "expiries"))
         exp, _, slot, _, *lanes = rows.peek()
-        if not self._shared.restore(nested(state, "table"), exp, slot):
+        if not self.shared.restore(nested(state, "table"), exp, slot):
             self._share(SharedTimeline(self._types))
-            self._shared.restore(nested(state, "table"), exp, slot)
+            self.shared.restore(nested(state, "table"), exp, slot)
         for column, kept in zip(self._columns, self._lanes, strict=True):
             width = len(column.aggregate.dtypes)
             kept.add(exp, lanes[:width])

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from eddyline.kernels.hash_join import match_pairs
-from eddyline.kernels.pairs import merged_pairs
+from eddyline.kernels.merge import merged_pairs
 from eddyline.runtime.batch import Batch, Predicate, merge, paired, side_by_side
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
 from eddyline.runtime.join_inputs.join_input import JoinInput

@@ -22,7 +22,7 @@ from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
 from eddyline.runtime.stores.keys import all_known
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.lanes import Lanes
-from eddyline.runtime.stores.slot_arrays import FreeNumbers
+from eddyline.runtime.stores.slots import FreeNumbers
 from eddyline.types import FOREVER
 
 _NO_ROW = kernels.NO_ROW

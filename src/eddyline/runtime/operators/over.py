@@ -22,7 +22,7 @@ from eddyline.runtime.stores.counted_values import CountedValues
 from eddyline.runtime.stores.expiry import ExpiryStore
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.lanes import Lanes
-from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
+from eddyline.runtime.stores.slots import FreeNumbers, SlotArray
 from eddyline.types import FOREVER
 
 _NO_PEERS = np.zeros(0, np.int64)

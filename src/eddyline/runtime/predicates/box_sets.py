@@ -7,9 +7,8 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from eddyline.runtime.predicates.attributes import Attribute
 from eddyline.runtime.predicates.boxes import Boxes, Ranges, is_range
-from eddyline.runtime.predicates.grouped_filter import GroupedFilter
+from eddyline.runtime.predicates.grouped_filter import Attribute, GroupedFilter
 from eddyline.runtime.stores.columns import Array
 
 #: Minimum number of queries that boxes are built for; they are rebuilt when one in this many waits.

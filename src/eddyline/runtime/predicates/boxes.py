@@ -19,9 +19,8 @@ import pyarrow as pa
 
 from eddyline.kernels.boxes import boxes_around, lists_of_boxes
 from eddyline.kernels.grouped_filter import bitmap
-from eddyline.runtime.predicates.attributes import Attribute, AttributeValues
 from eddyline.runtime.predicates.cells import Cells, Steps, keys_of, make_cells
-from eddyline.runtime.predicates.grouped_filter import bound_of
+from eddyline.runtime.predicates.grouped_filter import Attribute, AttributeValues, bound_of
 from eddyline.runtime.screens import Condition
 from eddyline.runtime.stores.columns import Array
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.value_sets import ValueSet
 from eddyline.errors import DataError
-from eddyline.kernels.cells import (
+from eddyline.kernels.grouped_filter import (
     TextThresholds,
     cells_of_numbers,
     cells_of_texts,

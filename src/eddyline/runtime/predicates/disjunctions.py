@@ -23,8 +23,13 @@ from eddyline.kernels.disjunctions import resolve, spread
 from eddyline.kernels.grouped_filter import bitmap, rows_wanted
 from eddyline.kernels.lineage import expand
 from eddyline.runtime.failures import report
-from eddyline.runtime.predicates.attributes import AttributeValues, Clause
-from eddyline.runtime.predicates.grouped_filter import GroupedFilter, Undecided, rows_per_block
+from eddyline.runtime.predicates.grouped_filter import (
+    AttributeValues,
+    Clause,
+    GroupedFilter,
+    Undecided,
+    rows_per_block,
+)
 from eddyline.runtime.stores.columns import Array
 
 _ALL_BITS: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)

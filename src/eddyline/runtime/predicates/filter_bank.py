@@ -20,10 +20,16 @@ from eddyline.kernels.grouped_filter import rows_left
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.policies.base import Policy
 from eddyline.runtime.failures import report
-from eddyline.runtime.predicates.attributes import Attribute, AttributeValues, Clause
 from eddyline.runtime.predicates.box_sets import BoxSets
 from eddyline.runtime.predicates.disjunctions import Disjunctions
-from eddyline.runtime.predicates.grouped_filter import GroupedFilter, Undecided, rows_per_block
+from eddyline.runtime.predicates.grouped_filter import (
+    Attribute,
+    AttributeValues,
+    Clause,
+    GroupedFilter,
+    Undecided,
+    rows_per_block,
+)
 from eddyline.runtime.screens import Condition, Screen
 from eddyline.runtime.stores.columns import Array
 
@@ -48,6 +54,7 @@ class FilterBank:
 
     Attributes:
         has_predicates: whether some query does not accept every row.
+        computed: number of grouped filters over expressions.
         visits: number of rows that filters have evaluated.
     """
 
@@ -56,13 +63,12 @@ class FilterBank:
         self._boxes = BoxSets() if boxed else None
         self._filters: dict[Hashable, GroupedFilter] = {}
         self._disjunctions: Disjunctions | None = None  # None: there have been none
-        self._used_by: dict[
-            int, tuple[Hashable, ...]
-        ] = {}  # the filters with a predicate of a query
+        self._used_by: dict[int, tuple[Hashable, ...]] = {}  # by bit, the keys of its filters
         self._impossible: set[int] = set()
         self._disjunctive: set[int] = set()
         self._late: dict[Hashable, int | None] = {}  # see ``late``
         self.has_predicates = False
+        self.computed = 0
         self.visits = 0
         self._screenings = 0
 
@@ -99,6 +105,7 @@ class FilterBank:
             grouped = self._filters.get(key)
             if grouped is None:
                 grouped = self._filters[key] = GroupedFilter(attribute)
+                self.computed += not attribute.plain
             grouped.put(bit, accepts)
         if disjunctions:
             if self._disjunctions is None:
@@ -107,8 +114,7 @@ class FilterBank:
             self._disjunctive.add(bit)
         self._used_by[bit] = tuple(conjuncts)
         if self._boxes is not None and conjuncts and not disjunctions:
-            used = [self._filters[key] for key in self._used_by[bit]]
-            self._boxes.offer(bit, used)
+            self._boxes.offer(bit, [self._filters[key] for key in conjuncts])
         self._look()
 
     def remove(self, bit: int) -> None:
@@ -131,7 +137,7 @@ class FilterBank:
         for key in used:
             self._filters[key].remove(bit)
             if not self._filters[key].predicates:
-                del self._filters[key]
+                self.computed -= not self._filters.pop(key).attribute.plain
                 self._late.pop(key, None)
 
     def _look(self) -> None:
@@ -285,10 +291,7 @@ class FilterBank:
                 end = min(first + step, start + rows)
                 lineage, mine = lineage_of(first, end), numbers[first:end]
                 left = self._narrow_block(values, mine, lineage, order, seconds)
-                if left.size == mine.size:
-                    yield mine, lineage
-                else:
-                    yield mine[left], lineage[left]
+                yield (mine, lineage) if left.size == mine.size else (mine[left], lineage[left])
             start += rows
             if sum(not f.attribute.guards for f in order) < 2:
                 continue

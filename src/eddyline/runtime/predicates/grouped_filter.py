@@ -15,9 +15,9 @@ accepting predicates one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -34,10 +34,11 @@ from eddyline.kernels.grouped_filter import (
     rows_wanted,
 )
 from eddyline.kernels.lineage import expand
-from eddyline.runtime.failures import Failure, failed_rows
-from eddyline.runtime.predicates.attributes import Attribute, AttributeValues
+from eddyline.runtime.batch import Batch, Evaluator
+from eddyline.runtime.failures import Failure, collecting, failed_rows
 from eddyline.runtime.predicates.cells import (
     Cells,
+    Keys,
     StepColumns,
     Steps,
     keys_of,
@@ -46,7 +47,7 @@ from eddyline.runtime.predicates.cells import (
 )
 from eddyline.runtime.screens import Bound, Condition
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 
 #: Checkpoints take about this many bytes, as long as a cell is not far from one of them...
 _CHECKPOINT_BYTES: Final = 1 << 19
@@ -59,6 +60,55 @@ _COMPUTED_BLOCK_BYTES: Final = 1 << 24
 _LEAST_BLOCK_ROWS: Final = 256
 #: The weight of earlier rows in the share that screening leaves.
 _SMOOTH: Final = 0.75
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An expression over the columns of one source, which predicates compare with constants.
+
+    Attributes:
+        key: equal keys compute the same.
+        name: for messages.
+        evaluate: computes the values of a batch's rows.
+        plain: costs nothing to compute: it is computed for whole batches, others only for the rows
+            that some query with a predicate on it requires.
+        guards: others are evaluated only for the rows that it leaves.
+        column: the number of the column that it is; None: it is computed.
+    """
+
+    key: Hashable
+    name: str
+    type: pa.DataType
+    evaluate: Evaluator
+    plain: bool
+    guards: bool = False
+    column: int | None = None
+
+
+#: A disjunction over different attributes: what it accepts of each.
+Clause: TypeAlias = Sequence[tuple[Attribute, ValueSet]]
+
+
+class AttributeValues:
+    """The values of attributes in one batch, computed as they are needed."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._whole: dict[Hashable, Keys] = {}
+
+    def keys(self, attribute: Attribute, rows: Array) -> tuple[Keys, Array, list[Failure]]:
+        """Where an attribute's values at int64[k] rows are: keys, and int64[k] places in them; and
+        the failures of those for which it has none, by place in ``rows``.
+        """
+        if attribute.plain:
+            place = attribute.key if attribute.column is None else attribute.column
+            if place not in self._whole:
+                self._whole[place] = keys_of(attribute.evaluate(self._batch))
+            return self._whole[place], rows, []
+        batch = self._batch if rows.size == len(self._batch) else self._batch.take(rows)
+        with collecting() as failures:
+            values = attribute.evaluate(batch)
+        return keys_of(values), np.arange(rows.size), failures
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from eddyline.kernels import calendar
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import ListStore
-from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
+from eddyline.runtime.stores.slots import FreeNumbers, SlotArray
 
 
 class AnswerStore(Protocol):

@@ -22,6 +22,8 @@ class Buckets:
 
     Attributes:
         table: the first arguments of kernels: heads, shift and split, see ``chains.bucket_of``.
+        count: how many buckets there are, split ones counted as one.
+        least, most: nothing is to be done to the table while it has such numbers of rows.
     """
 
     table: tuple[Array, int, int | None]
@@ -33,17 +35,20 @@ class Buckets:
         """A table of ``count`` empty buckets."""
         self._heads = Buffer(count, np.int64, scattered=True)
         self._heads.array.fill(chains.NOTHING)
-        self._count = count  # of the buckets that are whole or were, before they were split
+        self.count = count
         self._split = count  # buckets from this one on are split
         self._show()
 
     def _show(self) -> None:
-        split = None if self._split == self._count else self._split
+        is_whole = self._split == self.count
+        split = None if is_whole else self._split
+        self.least = 0 if self.count <= 16 * _LEAST_ROWS else self.count // 16
+        self.most = self.count if is_whole else -1
         self.table = self._heads.array, self._shift, split
 
     @property
     def _shift(self) -> int:
-        return 65 - self._count.bit_length()
+        return 65 - self.count.bit_length()
 
     def clear(self) -> None:
         """Empty all buckets."""
@@ -55,16 +60,7 @@ class Buckets:
 
     def fit(self, rows: int) -> bool:
         """Whether the table is neither too small nor too large for ``rows``."""
-        return self._count // 16 <= max(rows, _LEAST_ROWS) <= 4 * self._count
-
-    @property
-    def count(self) -> int:
-        """How many buckets there are, split ones counted as one."""
-        return self._count
-
-    def room(self, rows: int) -> int:
-        """How many may be added to ``rows`` at once: chains of some length are found meanwhile."""
-        return 2 * self._count - rows
+        return self.count // 16 <= max(rows, _LEAST_ROWS) <= 4 * self.count
 
     def split(self, rows: int, new: int, nodes: Array, base: int, first: int) -> bool:
         """Go on doubling the table, if there are too many rows for it.
@@ -76,15 +72,15 @@ class Buckets:
         Returns:
             Whether rows are in other buckets now.
         """
-        if self._split == self._count:
-            if rows <= self._count:
+        if self._split == self.count:
+            if rows <= self.count:
                 return False
-            self._heads.shift(0, self._count, 2 * self._count)
+            self._heads.shift(0, self.count, 2 * self.count)
         self._split = chains.split_buckets(
             self._heads.array, self._shift, self._split, nodes, base, first, new
         )
         if self._split == 0:
-            self._count *= 2
-            self._split = self._count
+            self.count *= 2
+            self._split = self.count
         self._show()
         return new > 0

@@ -11,7 +11,7 @@ from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array, validity_of
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.order_keys import order_keys
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 
 #: The number of NULL.
 NULL = -1

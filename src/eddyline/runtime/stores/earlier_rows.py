@@ -12,7 +12,7 @@ from eddyline.kernels.frames import NONE, Placed, earlier_rows, known_rows, numb
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array, validity_of
 from eddyline.runtime.stores.payload import Payload, gathered, reference
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 
 
 class RowsByPlace(ABC):

@@ -19,7 +19,6 @@ from eddyline.runtime.state import Rows, State
 from eddyline.runtime.state import rows as saved_rows
 from eddyline.runtime.stores.buckets import Buckets
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.indexed_run import IndexedRun
 from eddyline.runtime.stores.rowstore import RowStore
 
 _NO_LANE = np.zeros(0, np.int64)
@@ -76,7 +75,7 @@ class HashIndex:
         self.version = 0  # grows when the chains are rebuilt
         self._owner = _Owner()  # another one if other rows than the chunk's have been indexed
         self._newest_id = -1
-        self._run = IndexedRun(store)
+        self._run: range | None = range(0)  # positions of all rows; None: these are unknown
 
     def insert(self, positions: Array, keys: Array) -> None:
         """Index this chunk's new rows, oldest first. Call once per chunk, even with no rows."""
@@ -88,15 +87,28 @@ class HashIndex:
             if first <= self._newest_id:
                 self._owner = _Owner()
             self._newest_id = max(self._newest_id, last)
-            self._run.add(positions)
+            self._extend_run(positions)
         nodes = store.lane(self._nodes)
         chains.insert(*self._buckets.table, nodes, store.base, positions, keys)
+
+    def _extend_run(self, positions: Array) -> None:
+        """Rows at these positions, ascending, have been indexed."""
+        run = self._run
+        if run is None:
+            return
+        if run.stop <= self._store.first:  # all of them have been dropped
+            run = range(0)
+        first, last = int(positions[0]), int(positions[-1])
+        if (run and first != run.stop) or last - first != positions.size - 1:
+            self._run = None
+        else:
+            self._run = range(run.start if run else first, last + 1)
 
     def link(self, positions: Array, keys: Array) -> None:
         """Index rows that came earlier, in any order, so that probes of any instant see them."""
         self._fit()
         self._new, self._owner = _NO_ROWS, _Owner()
-        self._run.lose()
+        self._run = None
         nodes, base = self._store.lane(self._nodes), self._store.base
         most = _STEPS_PER_ROW * (len(self._store) + positions.size)
         done = chains.link(*self._buckets.table, nodes, base, positions, keys, most)
@@ -108,7 +120,7 @@ class HashIndex:
     def take_out(self, keys: Array) -> Array:
         """The positions of all rows with these keys, which leave the index."""
         self._fit()
-        self._run.lose()
+        self._run = None
         store = self._store
         nodes = store.lane(self._nodes)
         return chains.take_out(*self._buckets.table, nodes, store.base, store.first, keys)
@@ -303,7 +315,7 @@ class HashIndex:
 
     def forget(self, dropped: Array) -> None:
         """Remove rows (bool[len(store)] ``dropped``) from the index; they stay in the store."""
-        self._run.lose()
+        self._run = None
         self._store.held(self._nodes)[dropped, chains.LINK] = chains.NOT_INDEXED
         self._rebuild()
 
@@ -317,8 +329,11 @@ class HashIndex:
         This looks at each row of the store only if it is not known that all of them are indexed.
         """
         store, nodes = self._store, self._store.held(self._nodes)
-        indexed = self._run.positions()
-        positions = self.positions() if indexed is None else indexed
+        positions: Array | range
+        if self._run is None or self._generation != store.generation:
+            positions = self.positions()
+        else:
+            positions = range(max(self._run.start, store.first), max(self._run.stop, store.first))
         numbers: Array | range = range(0)
         if len(positions):
             first, last = (int(i) for i in store.ids(np.array([positions[0], positions[-1]])))
@@ -349,9 +364,10 @@ class HashIndex:
         """Index these rows, oldest first, and no others; probes of any instant see them."""
         self.version += 1
         self._owner, self._newest_id = _Owner(), -1
-        self._run.clear()
         self._buckets.clear()
         self._store.held(self._nodes).fill(chains.NOT_INDEXED)
+        self._fit()
+        self._run = range(0)
         self.insert(positions, keys)
         self._new = _NO_ROWS
 
@@ -360,6 +376,8 @@ class HashIndex:
         store, buckets = self._store, self._buckets
         rows, new = len(store), store.end - self._end
         self._end = store.end
+        if buckets.least <= rows <= buckets.most and self._generation == store.generation:
+            return
         if self._generation != store.generation or not (self._scanned or buckets.fit(rows)):
             self._rebuild()
         elif not self._scanned:
@@ -373,7 +391,8 @@ class HashIndex:
             self._buckets.clear()
         else:
             self._buckets.renew_for(len(store))
-        self._generation = store.generation
+        if self._generation != store.generation:
+            self._generation, self._run = store.generation, None
         self.version += 1
         nodes = store.lane(self._nodes)
         chains.reinsert_all(*self._buckets.table, nodes, store.base, store.first, store.end)

@@ -20,8 +20,7 @@ from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array, TextColumn
 from eddyline.runtime.stores.keys import group_hashes, is_exact, same_values
 from eddyline.runtime.stores.rowstore import RowStore
-from eddyline.runtime.stores.slot_arrays import SlotArray
-from eddyline.runtime.stores.slot_table import SMALLEST, SlotTable
+from eddyline.runtime.stores.slots import SMALLEST, SlotArray, SlotTable
 from eddyline.types import Field
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 
 
 class Lanes:

@@ -15,7 +15,7 @@ from eddyline.kernels.unique import unique
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import PartitionedStore
-from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
+from eddyline.runtime.stores.slots import FreeNumbers, SlotArray
 
 #: Partitions of the calendar in the time of a pattern.
 _PARTITIONS = 16

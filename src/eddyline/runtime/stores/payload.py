@@ -18,7 +18,7 @@ from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.rowstore import RowStore
-from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
+from eddyline.runtime.stores.slots import FreeNumbers, SlotArray
 from eddyline.types import Field
 
 _SMALLEST: Final = 64

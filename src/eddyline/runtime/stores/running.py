@@ -12,7 +12,7 @@ from eddyline.kernels.aggregates import SignedRows, last_of_event
 from eddyline.runtime.aggregates import Aggregate
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 
 
 class Values(NamedTuple):

@@ -22,7 +22,7 @@ from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import PartitionedStore
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.running import RunningAggregates
-from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
+from eddyline.runtime.stores.slots import FreeNumbers, SlotArray
 from eddyline.runtime.stores.window_groups import Closed
 
 #: Partitions of the calendar in a gap.

@@ -22,7 +22,7 @@ from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Liveness
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.rowstore import RowStore
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 from eddyline.types import BEGINNING, FOREVER, Schema
 
 _NO_ROWS = np.zeros(0, np.int64)

@@ -14,7 +14,7 @@ from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.running import RunningAggregates
-from eddyline.runtime.stores.slot_arrays import SlotArray
+from eddyline.runtime.stores.slots import SlotArray
 from eddyline.types import BEGINNING
 
 

@@ -42,7 +42,7 @@ class Levels:
 
     @cached_property
     def hints(self) -> tuple[tuple[Array, int], ...]:
-        """Per source a table from ages to levels; see ``eddyline.kernels.pairs``."""
+        """Per source a table from ages to levels; see ``eddyline.kernels.merge``."""
         return tuple(map(_hints, self.bounds))
 
     @classmethod

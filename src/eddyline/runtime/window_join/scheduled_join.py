@@ -15,7 +15,7 @@ import numpy as np
 
 from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.eddy.composites import Composites
+from eddyline.runtime.eddy.routing import Composites
 from eddyline.runtime.join_inputs.flow_windows import FlowRows
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.stores.columns import Array

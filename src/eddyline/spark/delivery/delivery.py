@@ -87,7 +87,7 @@ class Delivery:
             self._queues.latencies.begin(batch_id, batch.reports, batch.counts)
             self._deliver(packed, of_sinks.values())
             self._queues.latencies.end(batch_id, self._queues.undelivered())
-            self._call_followers(batch_id, batch, rows)
+            self.call_followers(batch_id, batch, rows)
         finally:
             packed.unpersist()
         delete_results(self._checkpoint, batch_id + 1)
@@ -145,7 +145,8 @@ class Delivery:
                 self._queues.deliver(rows)
         write_concurrently(packed.sparkSession, writes, remote)
 
-    def _call_followers(self, batch_id: int, batch: CollectedBatch, packed: DataFrame) -> None:
+    def call_followers(self, batch_id: int, batch: CollectedBatch, packed: DataFrame) -> None:
+        """Call those that follow the changes of queries, with the changes of a batch."""
         for query, followers in self._followers.items():
             present = set(batch.with_rows())
             bindings = self._sinks.bindings(query)

@@ -50,6 +50,10 @@ class ResultLatencies:
 
     Args:
         wall_clock, monotonic: in seconds.
+
+    Attributes:
+        waiting: batches that are not delivered yet, by number.
+        limiter: of the time that showing takes.
     """
 
     def __init__(
@@ -59,11 +63,11 @@ class ResultLatencies:
     ) -> None:
         self._wall_clock = wall_clock
         self._monotonic = monotonic
-        self._batches: dict[int, _Batch] = {}
+        self.waiting: dict[int, _Batch] = {}
         self._counts: dict[str, Array] = {}
         self._former: dict[str, Array] = {}
         self._until = monotonic() + _PERIOD_S
-        self._limiter = RateLimiter()
+        self.limiter = RateLimiter()
         self._shown: dict[str, ResultLatency] = {}
         self._lock = threading.Lock()
 
@@ -98,15 +102,15 @@ class ResultLatencies:
                 found = batch.ages.setdefault(query, [])
                 found += [(ms / 1e3, n * share / total) for ms, share in of_rows]
         with self._lock:
-            self._batches[batch_id] = batch
-            while len(self._batches) > _MOST_WAITING:
-                del self._batches[min(self._batches)]
+            self.waiting[batch_id] = batch
+            while len(self.waiting) > _MOST_WAITING:
+                del self.waiting[min(self.waiting)]
 
     def delivered(self, batch_id: int, queries: Iterable[str]) -> None:
         """A sink has the results of these queries of a batch."""
         now = self._wall_clock()
         with self._lock:
-            batch = self._batches.get(batch_id)
+            batch = self.waiting.get(batch_id)
             if batch is None:
                 return
             for query in queries:
@@ -114,20 +118,20 @@ class ResultLatencies:
                 if ages:
                     self._add(query, ages, now - batch.planned_s)
             if not batch.ages:
-                del self._batches[batch_id]
+                del self.waiting[batch_id]
 
     def end(self, batch_id: int, waiting: Collection[str]) -> None:
         """All results of a batch are delivered, except those of some queries, which wait."""
         with self._lock:
-            batch = self._batches.get(batch_id)
+            batch = self.waiting.get(batch_id)
             queries = [] if batch is None else [q for q in batch.ages if q not in waiting]
         self.delivered(batch_id, queries)
 
     def shown(self) -> dict[str, ResultLatency]:
         """By query; those without results in the last minutes are left out."""
         with self._lock:
-            if self._limiter.due:
-                with self._limiter.measured():
+            if self.limiter.due:
+                with self.limiter.measured():
                     self._rotate()
                     self._shown = self._quantiles()
             return self._shown

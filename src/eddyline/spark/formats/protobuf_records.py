@@ -152,7 +152,7 @@ def messages_of(
     ]
     corrupt = StructField(CORRUPT_RECORD, StringType())
     passed = rows.select("value", *(f"`{name}`" for name in beside.values()))
-    read = _reader(form, framing, list(made), list(beside), names)
+    read = reader(form, framing, list(made), list(beside), names)
     return Reading(passed, read, StructType([*fields, corrupt]))
 
 
@@ -185,7 +185,7 @@ def _varint(number: int) -> bytes:
     return more + bytes([number])
 
 
-def _reader(
+def reader(
     form: Form, framing: Framing | None, within: list[str], beside: list[str], names: list[str]
 ) -> Reader:
     """In a worker: the declared columns of records.

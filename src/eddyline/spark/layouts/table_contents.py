@@ -69,15 +69,15 @@ class ShardTables:
         if not self._divides(table.name):
             return pa.concat_tables(found)
         dealer = Dealer(self.layout, table.name)
-        return pa.concat_tables(self._own(dealer, table_columns(table, rows)) for rows in found)
+        return pa.concat_tables(self.own_part(dealer, table_columns(table, rows)) for rows in found)
 
     def own(self, contents: TableContents) -> TableContents:
         """Its part of the contents that other shards have handed over."""
         rows, waiting = dict(contents.rows), dict(contents.waiting)
         for name in filter(self._divides, contents.rows):
             dealer, columns = Dealer(self.layout, name), rows[name].num_columns - LANES
-            rows[name] = self._own(dealer, rows[name], columns)
-            waiting[name] = self._own(dealer, waiting[name], columns)
+            rows[name] = self.own_part(dealer, rows[name], columns)
+            waiting[name] = self.own_part(dealer, waiting[name], columns)
         return replace(contents, rows=rows, waiting=waiting)
 
     def without(self, names: Container[str]) -> ShardTables:
@@ -88,7 +88,7 @@ class ShardTables:
     def _divides(self, name: str) -> bool:
         return any(isinstance(c, ByKey) for c in self.layout.inputs.get(name, ()))
 
-    def _own(self, dealer: Dealer, rows: pa.Table, columns: int | None = None) -> pa.Table:
+    def own_part(self, dealer: Dealer, rows: pa.Table, columns: int | None = None) -> pa.Table:
         """The rows of its cell; ``columns``: number of the last ones that are the table's; None:
         all are.
         """

@@ -223,14 +223,7 @@ class _Origins:
             case FinalRows():
                 return self._outputs(node.input)
             case Union():
-                parts = [self._outputs(part) for part in node.parts]
-                for column in zip(*parts, strict=True):
-                    first, *others = column
-                    self._pairs += [(first, e) for e in others if first and e and columns_of(e)]
-                return [
-                    next((e for e in column if e and columns_of(e)), None)
-                    for column in zip(*parts, strict=True)
-                ]
+                return self._union(node)
             case PartialGroupBy():
                 self._outputs(node.input)  # it needs no rows together
                 return [None for _ in node.schema]
@@ -260,6 +253,12 @@ class _Origins:
             case SharedRows():
                 raise AssertionError("rows of a flow are not part of a query's plan")
         assert_never(node)
+
+    def _union(self, node: Union) -> list[Expr | None]:
+        columns = list(zip(*(self._outputs(part) for part in node.parts), strict=True))
+        for first, *others in columns:
+            self._pairs += [(first, e) for e in others if first and e and columns_of(e)]
+        return [next((e for e in column if e and columns_of(e)), None) for column in columns]
 
     def _scan(self, scan: StreamScan) -> list[Expr | None]:
         start = self._width

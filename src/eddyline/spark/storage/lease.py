@@ -35,7 +35,7 @@ _SETTLE_S: Final = 2.0
 
 _log = logging.getLogger(__name__)
 #: The leases of this process, by path of the checkpoint.
-_held: dict[str, Lease] = {}
+of_this_process: dict[str, Lease] = {}
 _lock = threading.Lock()
 
 
@@ -63,7 +63,7 @@ class Holder:
     def here(cls) -> Holder:
         """The current process, with a new token."""
         process = os.getpid()
-        _, started = _process(process)
+        _, started = process_state(process)
         token = uuid.uuid4().hex
         return cls(socket.gethostname(), _boot(), _space(), process, started, token, _now())
 
@@ -85,7 +85,7 @@ class Holder:
             return True
         except PermissionError:  # it exists and belongs to another user
             return False
-        state, started = _process(self.process)
+        state, started = process_state(self.process)
         return state in ("Z", "X") or started != self.started
 
     def __str__(self) -> str:
@@ -109,14 +109,14 @@ class Lease:
             StateError: another process, or another session of this process, holds it.
         """
         with _lock:
-            other = _held.get(directory.path)
+            other = of_this_process.get(directory.path)
             if other is not None:
                 if other._in_use():
                     raise _refused(directory, "another session of this process", other.holder.at)
                 other.release()
             lease = cls(directory, Holder.here())
             lease._write()
-            _held[directory.path] = lease
+            of_this_process[directory.path] = lease
             return lease
 
     def keep(self, in_use: Callable[[], bool], lost: Callable[[StateError], None]) -> None:
@@ -135,8 +135,8 @@ class Lease:
         if self._released.is_set():
             return
         self._released.set()
-        if _held.get(self._directory.path) is self:
-            del _held[self._directory.path]
+        if of_this_process.get(self._directory.path) is self:
+            del of_this_process[self._directory.path]
         with suppress(StateError):  # after an error it is free when this process ends
             held = read_holder(self._directory)
             if held is not None and held.token == self.holder.token:
@@ -251,7 +251,7 @@ def _space() -> str:
     return ""
 
 
-def _process(process: int) -> tuple[str, int]:
+def process_state(process: int) -> tuple[str, int]:
     """The state of a process, and its start in ticks since boot; "" and 0 if unknown."""
     with suppress(OSError, ValueError, IndexError):
         # PID (NAME) STATE PARENT ..., where the name may contain any character

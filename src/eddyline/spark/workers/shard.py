@@ -31,7 +31,7 @@ from eddyline.spark.workers.worker_engines import WorkerEngines
 from eddyline.spark.workers.worker_sockets import address, passed_on
 
 #: A module global, because it outlives a task, unlike the processor object.
-_engines = WorkerEngines()
+engines = WorkerEngines()
 #: (run, shard) to the limiter of its reports on queries.
 _limiters: dict[tuple[str, int], RateLimiter] = {}
 
@@ -96,17 +96,17 @@ class ShardTasks:
         watch.lap("read")
         state = DurableState(*self._states, self._checkpoint, files)
         record = state.commit_record()
-        token, cached = _engines.take(spec.run_key, shard)
+        token, cached = engines.take(spec.run_key, shard)
         new = CommitRecord(notes={"statements": spec.statements})
         small = SMALL_BYTES // len(self._known)
         place = self._checkpoint
         batch = ShardBatch(spec, record or new, received, self._launch, place, small, watch)
         if record is not None and record.token != token:
-            passed = Passed(batch, _engines.load(spec.run_key, number))
+            passed = Passed(batch, engines.load(spec.run_key, number))
             commit, log, snapshots = self._states
             log_of_batch = LogOfBatch(log, inline_blobs(received.rows))
             if (yield from passed_on(record.worker, passed, (commit, log_of_batch, snapshots))):
-                _engines.drop(spec.run_key, shard)
+                engines.drop(spec.run_key, shard)
                 return
         if record is not None and cached is not None and _catch_up(state, record, token, cached):
             engine, is_new = cached, False
@@ -114,7 +114,7 @@ class ShardTasks:
             engine, is_new = self._built(spec, state, record), True
         watch.lap("restore")
         if is_new and record is not None:
-            _engines.note_rebuilt(spec.run_key, watch.seconds["restore"])
+            engines.note_rebuilt(spec.run_key, watch.seconds["restore"])
         yield from batch.frames(state, engine, is_new=is_new)
 
     def _built(
@@ -185,7 +185,7 @@ class ShardBatch:
         watch.lap("commit")
         seconds = sum(watch.seconds[phase] for phase in ("process", "hand over", "commit"))
         key = spec.run_key, spec.shard
-        _engines.put(*key, record.token, engine, received.number, seconds)
+        engines.put(*key, record.token, engine, received.number, seconds)
         if is_new or batch.statements:
             unfreeze_objects()
         more |= for_key_splits(engine, received) | {"now_us": received.now_us}
@@ -235,11 +235,11 @@ class Passed:
         """
         spec, record, number = self.batch.spec, self.batch.record, self.batch.received.number
         key = spec.run_key, spec.shard
-        token, engine = _engines.take(*key)
+        token, engine = engines.take(*key)
         if engine is None or token != record.token:
             return None
-        if _engines.is_better_elsewhere(*key, number, self.load):
-            _engines.drop(*key)
+        if engines.is_better_elsewhere(*key, number, self.load):
+            engines.drop(*key)
             return None
         self.batch.watch.lap("restore")
         commit, log, snapshots = states

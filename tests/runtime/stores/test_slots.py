@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from eddyline.runtime.stores import buffers
 from eddyline.runtime.stores.buffers import LARGE
 from eddyline.runtime.stores.lanes import Lanes
-from eddyline.runtime.stores.slot_arrays import FreeNumbers, SlotArray
+from eddyline.runtime.stores.slots import FreeNumbers, SlotArray
 
 ITEMS = 4096  # arrays of more are large
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.kernels.pairs import merged_pairs
+from eddyline.kernels.merge import merged_pairs
 
 #: A change: instant, number of its event, expiry, sign; and the expiries of the rows it found.
 change = st.tuples(
