@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from eddyline.kernels.aggregates import SignedRows, is_asked_for
+from eddyline.kernels.error_free import two_product, two_sum
 from eddyline.kernels.limbs import (
     SQUARE_BASE,
     SQUARE_LIMBS,
@@ -78,43 +79,23 @@ def spread(x: float, exponent: int, n: int, what: int) -> float:
 
 
 @inlined
-def _two_sum(a: Any, b: Any) -> Any:
-    s = a + b
-    t = s - a
-    return s, (a - (s - t)) + (b - t)
-
-
-@inlined
-def two_product(a: Any, b: Any) -> Any:
-    """The product, and its rounding error."""
-    p = a * b
-    t = 134217729.0 * a
-    a_hi = t - (t - a)
-    a_lo = a - a_hi
-    t = 134217729.0 * b
-    b_hi = t - (t - b)
-    b_lo = b - b_hi
-    return p, ((a_hi * b_hi - p) + a_hi * b_lo + a_lo * b_hi) + a_lo * b_lo
-
-
-@inlined
 def add_to_sum(sums: Any, s: Any, value: Any) -> Any:
     """Add to the sum; returns what the two doubles cannot hold."""
-    hi, e = _two_sum(sums[s, 0], value)
-    lo, rest = _two_sum(sums[s, 1], e)
-    sums[s, 0], sums[s, 1] = _two_sum(hi, lo)
+    hi, e = two_sum(sums[s, 0], value)
+    lo, rest = two_sum(sums[s, 1], e)
+    sums[s, 0], sums[s, 1] = two_sum(hi, lo)
     return rest
 
 
 @inlined
 def add_to_squares(sums: Any, s: Any, value: Any) -> Any:
     """Add to the sum of squares; returns what the three doubles cannot hold."""
-    hi, e = _two_sum(sums[s, 2], value)
-    mid, e = _two_sum(sums[s, 3], e)
-    lo, rest = _two_sum(sums[s, 4], e)
-    mid, lo = _two_sum(mid, lo)
-    sums[s, 2], mid = _two_sum(hi, mid)
-    sums[s, 3], sums[s, 4] = _two_sum(mid, lo)
+    hi, e = two_sum(sums[s, 2], value)
+    mid, e = two_sum(sums[s, 3], e)
+    lo, rest = two_sum(sums[s, 4], e)
+    mid, lo = two_sum(mid, lo)
+    sums[s, 2], mid = two_sum(hi, mid)
+    sums[s, 3], sums[s, 4] = two_sum(mid, lo)
     return rest
 
 
@@ -211,9 +192,9 @@ def in_doubles(sums: np.ndarray, s: int, n: float, what: int) -> float:
     Unless all values are equal, two differ by 2**-53 of the largest, and the difference is at least
     ``2**-107 / n`` of ``n * squares``.
     """
-    q0, q1 = _two_sum(sums[s, 2], sums[s, 3])
-    q1, q2 = _two_sum(q1, sums[s, 4])
-    q0, q1 = _two_sum(q0, q1)
+    q0, q1 = two_sum(sums[s, 2], sums[s, 3])
+    q1, q2 = two_sum(q1, sums[s, 4])
+    q0, q1 = two_sum(q0, q1)
     if q0 == 0.0 and q1 == 0.0 and q2 == 0.0:
         return 0.0
     if not (_LEAST < q0 < _MOST and abs(q1) < 2.0**-51 * q0 and abs(q2) < 2.0**-103 * q0):
@@ -223,15 +204,15 @@ def in_doubles(sums: np.ndarray, s: int, n: float, what: int) -> float:
     b, b_low = two_product(n, q1)
     c, c_low = two_product(s0, s0)
     d, d_low = two_product(2.0 * s0, s1)
-    high, rest = _two_sum(a, -c)  # these are exact; what is below 2**-100 of ``a`` is rounded once
-    plus, plus_low = _two_sum(a_low, b)
-    minus, minus_low = _two_sum(c_low, d)
-    low, low_rest = _two_sum(plus, -minus)
-    low, more = _two_sum(low, rest)
+    high, rest = two_sum(a, -c)  # these are exact; what is below 2**-100 of ``a`` is rounded once
+    plus, plus_low = two_sum(a_low, b)
+    minus, minus_low = two_sum(c_low, d)
+    low, low_rest = two_sum(plus, -minus)
+    low, more = two_sum(low, rest)
     rest = (plus_low - minus_low) + (low_rest + more) + ((b_low - d_low) + (n * q2 - s1 * s1))
-    high, low = _two_sum(high, low)
-    low, rest = _two_sum(low, rest)
-    high, low = _two_sum(high, low)
+    high, low = two_sum(high, low)
+    low, rest = two_sum(low, rest)
+    high, low = two_sum(high, low)
     low += rest
     if abs(high) < 2.0**-140 * a and n <= _FEW:
         return 0.0

@@ -33,8 +33,9 @@ from eddyline.runtime.batch import Evaluator
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.eddy.right_rows import RightRows
 from eddyline.runtime.eddy.shared_groups import Comparison, Kind, SharedGroups
-from eddyline.runtime.eddy.shared_matching import RightRows, SharedMatching
+from eddyline.runtime.eddy.shared_matching import SharedMatching
 from eddyline.runtime.eddy.shared_outer_join import SharedOuterJoin
 from eddyline.runtime.eddy.shared_snapshots import SharedSnapshots
 from eddyline.runtime.eddy.takes_flow import TakesFlow

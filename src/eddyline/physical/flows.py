@@ -31,7 +31,7 @@ from eddyline.runtime.eddy.gates import Gates
 from eddyline.runtime.eddy.join_flow import JoinFlow
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
-from eddyline.runtime.eddy.shared_matching import RightRows
+from eddyline.runtime.eddy.right_rows import RightRows
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.join_inputs.lineage_input import LineageInput

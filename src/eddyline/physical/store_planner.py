@@ -18,12 +18,8 @@ from eddyline.runtime.graph import Graph
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.expire import Expire
 from eddyline.runtime.operators.group_aggregates import AggregateColumn
-from eddyline.runtime.operators.group_timelines import (
-    OwnTimeline,
-    PartOfTimeline,
-    SharedTimeline,
-    Timeline,
-)
+from eddyline.runtime.operators.group_timelines import OwnTimeline, Timeline
+from eddyline.runtime.operators.shared_timelines import PartOfTimeline, SharedTimeline
 from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.stores.expiry import ExpiryStore, FifoStore, PartitionedStore
 

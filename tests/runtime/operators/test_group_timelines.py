@@ -13,7 +13,7 @@ import pytest
 import eddyline
 from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.group import GroupBy
-from eddyline.runtime.operators.group_timelines import PartOfTimeline, SharedTimeline
+from eddyline.runtime.operators.shared_timelines import PartOfTimeline, SharedTimeline
 from eddyline.types import TIMESTAMP
 
 DDL = "CREATE STREAM s (ts TIMESTAMP, k BIGINT, t STRING, v DOUBLE, i BIGINT) TIMESTAMP BY ts"

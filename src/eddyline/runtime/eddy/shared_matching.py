@@ -9,7 +9,7 @@ are, and a right row costs as much as for one query, but for the members that it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -17,14 +17,14 @@ import pyarrow as pa
 from eddyline.kernels import shared_matching as kernels
 from eddyline.kernels.lineage import by_bit
 from eddyline.kernels.merge import merged_order
-from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Predicate, empty_like
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
+from eddyline.runtime.eddy.right_rows import RightRows
 from eddyline.runtime.eddy.row_owners import NO_OWNER, RowOwners
 from eddyline.runtime.eddy.takes_flow import TakesFlow
 from eddyline.runtime.join_inputs.flow_windows import FlowWindow
 from eddyline.runtime.operators.base import Tick
-from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
@@ -38,28 +38,6 @@ _NONE = kernels.NONE
 _NO_SLOTS = np.zeros(0, np.int64)
 #: Members and keys that there may be before those that are not needed any more are looked for.
 _LEAST = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class RightRows:
-    """What is matched.
-
-    Attributes:
-        scan: of the stream, with a window for the longest one of a query. columns: their types.
-        condition: which of its rows; None: all.
-        left, right: the keys of rows of the flow, and of the stream. types: of these.
-        nulls_match: whether NULL equals NULL.
-        constant: which of the constants is a query's window, in microseconds; 0: it has no rows.
-    """
-
-    scan: Scan
-    columns: tuple[pa.DataType, ...]
-    condition: Predicate | None
-    left: tuple[Evaluator, ...]
-    right: tuple[Evaluator, ...]
-    types: tuple[pa.DataType, ...]
-    nulls_match: bool
-    constant: int
 
 
 class SharedMatching(TakesFlow):

@@ -19,7 +19,8 @@ from eddyline.kernels.shared_matching import NONE
 from eddyline.runtime.batch import Batch, Evaluator, empty_like, merge, side_by_side
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
-from eddyline.runtime.eddy.shared_matching import RightRows, SharedMatching
+from eddyline.runtime.eddy.right_rows import RightRows
+from eddyline.runtime.eddy.shared_matching import SharedMatching
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
