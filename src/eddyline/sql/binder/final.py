@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from eddyline.algebra.expressions import Call, ColumnRef, Expr, conjuncts, shift_columns
+from eddyline.algebra.expressions import Call, ColumnRef, Expr, conjuncts, rewrite, shift_columns
 from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS, is_window
 from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import (
@@ -168,7 +168,7 @@ def _distinct(plan: Distinct, below: _Ended) -> _Ended:
 def _joined(plan: Product | Join, terms: Sequence[Expr]) -> _Ended | None:
     inputs: list[Plan] = []
     order: list[Expr] = []
-    ends: list[tuple[_Ended, int, int | None]] = []  # with the columns of plan
+    ends: list[tuple[_Ended, int | None, int | None]] = []  # with the columns of plan
     width = start = 0
     for part in plan.inputs:
         found = _ended(part)
@@ -177,7 +177,8 @@ def _joined(plan: Product | Join, terms: Sequence[Expr]) -> _Ended | None:
         order += columns[: len(part.schema)]
         if found is not None:
             first = None if found.start is None else start + found.start
-            ends.append((replace(found, end=width + found.end), start + found.end, first))
+            last = start + found.end if found.end < len(part.schema) else None
+            ends.append((replace(found, end=width + found.end), last, first))
         inputs.append(made)
         width += len(made.schema)
         start += len(part.schema)
@@ -194,14 +195,25 @@ def _joined(plan: Product | Join, terms: Sequence[Expr]) -> _Ended | None:
     if tuple(inputs) == plan.inputs:
         return replace(one, plan=plan, start=None)
     raised = len(inputs[0].schema) - len(plan.inputs[0].schema)
-    if isinstance(plan, Join) and raised:
-        raise NoWindowEnd(f"select window_start and window_end in the sub-query, {_ADVICE}")
     widened = plan.with_inputs(*inputs)
+    if isinstance(widened, Join) and raised and widened.residual is not None:
+        residual = _raised(widened.residual, len(plan.inputs[0].schema), raised)
+        widened = replace(widened, residual=residual)
     return _Ended(_picked(widened, (*order, _reference(one))), len(order), None, one.windows)
 
 
+def _raised(expr: Expr, start: int, by: int) -> Expr:
+    """The expression over columns of which those from ``start`` on are at later places."""
+
+    def move(e: Expr) -> Expr | None:
+        later = isinstance(e, ColumnRef) and e.index >= start
+        return shift_columns(e, by) if later else None
+
+    return rewrite(expr, move)
+
+
 def _require_same_windows(
-    ends: Sequence[tuple[_Ended, int, int | None]],
+    ends: Sequence[tuple[_Ended, int | None, int | None]],
     terms: Iterable[Expr],
     equal: Iterable[tuple[Expr, Expr]],
 ) -> None:

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from eddyline.algebra.expressions import ColumnRef, Expr, walk
 from eddyline.algebra.functions import Ordering
-from eddyline.algebra.nodes.over import OF_KNOWN
+from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import Distinct, Plan, Project, filtered
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import Context, OpenStream, require_windows
@@ -234,15 +234,20 @@ class FirstRows:
         reason = why_not_running(calls, rows.plan, self._context)
         if reason is None:
             return
+        if rows.plan.pattern is Pattern.MONOTONIC and not rows.plan.takes_back:
+            self._refuse_frames(calls, reason)
+        if not can_be_limited(calls, rows.plan):
+            require_windows(streams, "OVER")
+
+    def _refuse_frames(self, calls: Sequence[Expr], reason: str) -> None:
+        """Refuse parts of partitions of rows that never leave."""
         frame = next((c for c in calls if isinstance(c, OverFrame)), None)
         if frame is not None:
             message = f"an aggregate over a part of a partition is not supported here: {reason}"
-            raise self._context.error(frame.node, message, UnsupportedError)
-        if any(isinstance(c, OverCall) and c.computed.function in OF_KNOWN for c in calls):
+            raise self._context.error(frame.node or self._written()[0], message, UnsupportedError)
+        if any(isinstance(c, OverCall) and c.ignores_nulls for c in calls):
             message = f"IGNORE NULLS with OVER is not supported here: {reason}"
             raise self._context.error(self._written()[0], message, UnsupportedError)
-        if not can_be_limited(calls, rows.plan):
-            require_windows(streams, "OVER")
 
     def _written(self) -> list[exp.Window]:
         """The calls with OVER in the select list and in QUALIFY."""

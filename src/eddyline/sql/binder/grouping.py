@@ -11,7 +11,7 @@ from eddyline.algebra.plan import GroupBy, Plan
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.grouping_sets import GroupingCall, GroupingSets, bind_sets, has_sets
-from eddyline.sql.binder.over_calls import OverGroup
+from eddyline.sql.binder.over_calls import OverFrame, OverGroup
 from eddyline.sql.binder.scalars import Scalars, has_aggregate
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.catalog import Catalog
@@ -104,7 +104,7 @@ class GroupRewriter:
                 return self._bits(e)
             if isinstance(e, AggregateCall):
                 return self._aggregate(e.aggregate)
-            if isinstance(e, OverGroup):
+            if isinstance(e, (OverFrame, OverGroup)):
                 return e.rewritten(change)
             if isinstance(e, ColumnRef):
                 raise self._not_a_key(e, scalars)

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -43,8 +43,9 @@ from eddyline.algebra.plan import (
     filtered,
     join,
 )
+from eddyline.sql.binder.frame_joins import FrameJoin, needs_place, numbered
 from eddyline.sql.binder.grouping import GroupRewriter
-from eddyline.sql.binder.over_calls import OverCall, OverFrame, OverGroup, is_over
+from eddyline.sql.binder.over_calls import OverCall, OverFrame, OverGroup, as_frame, is_over
 from eddyline.sql.binder.running import RunningCall, RunningRows, why_not_running
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.set_operations import null_safe
@@ -58,6 +59,7 @@ class Placed:
 
     plan: Plan
     _columns: dict[Expr, Expr] = field(default_factory=dict)
+    _framed: Plan = field(init=False)
 
     def compute(self, exprs: Sequence[Expr], scalars: Scalars) -> None:
         """Let there be columns for all calls with OVER in expressions over the rows."""
@@ -65,11 +67,14 @@ class Placed:
         if called and why_not_running([*called], self.plan, scalars.context) is None:
             self._run([c for c in called if isinstance(c, (OverCall, OverFrame))])
             return
-        calls = dict.fromkeys(e for expr in exprs for e in walk(expr) if isinstance(e, OverCall))
+        calls = [c for c in called if isinstance(c, OverCall) and not c.ignores_nulls]
         groups = dict.fromkeys(e for expr in exprs for e in walk(expr) if isinstance(e, OverGroup))
         rows = self.plan
+        frames = {c: as_frame(c) for c in called if isinstance(c, (OverCall, OverFrame))}
+        places = self._numbered([f for f in frames.values() if f is not None], rows)
         for place in dict.fromkeys(c.place for c in calls):
             self._order([c for c in calls if c.place == place], rows)
+        self._join_frames({c: f for c, f in frames.items() if f is not None}, places, scalars)
         for keys in dict.fromkeys(g.arguments for g in groups):
             self._group([g for g in groups if g.arguments == keys], rows, scalars)
 
@@ -83,6 +88,23 @@ class Placed:
             rows.add([c for c in calls if c.partition == partition])
         self.plan = rows.plan
         self._columns |= rows.columns
+
+    def _numbered(self, frames: Sequence[OverFrame], rows: Plan) -> Mapping[OverFrame, Expr]:
+        """Number rows that tie where frames need it; the sort keys of places."""
+        of_places = [f for f in frames if needs_place(f)]
+        self._framed, places = numbered(rows, of_places, ties_of(rows))
+        self.plan = self._framed
+        return places
+
+    def _join_frames(
+        self, frames: Mapping[Expr, OverFrame], places: Mapping[OverFrame, Expr], scalars: Scalars
+    ) -> None:
+        """Join rows with the aggregates of their frames."""
+        for shape in dict.fromkeys(f.shape for f in frames.values()):
+            own = [f for f in dict.fromkeys(frames.values()) if f.shape == shape]
+            joined = FrameJoin(self._framed, own, places.get(own[0]), scalars)
+            self.plan, values = joined.beside(self.plan)
+            self._columns |= {c: values[f] for c, f in frames.items() if f in values}
 
     def _order(self, calls: Sequence[OverCall], rows: Plan) -> None:
         computed = tuple(dict.fromkeys(c.row_function for c in calls))

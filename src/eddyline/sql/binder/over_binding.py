@@ -81,9 +81,15 @@ def _of_frame(
     """An aggregate over a part of a partition."""
     if not order:
         raise scalars.context.error(node, "ROWS and RANGE need ORDER BY in OVER (...)")
-    frame, before = read_frame(node.args.get("spec"), scalars.context)
     arguments = (*partition, *(o.value for o in order))
-    descending = tuple(o.descending for o in order)
     return OverFrame(
-        value.type, "over", arguments, value, frame, before, len(partition), descending, node
+        value.type,
+        "over",
+        arguments,
+        value,
+        read_frame(node.args.get("spec"), scalars.context),
+        len(partition),
+        tuple(o.descending for o in order),
+        tuple(o.nulls_first for o in order),
+        node,
     )

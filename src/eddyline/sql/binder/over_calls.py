@@ -14,11 +14,11 @@ from eddyline.algebra import functions
 from eddyline.algebra.expressions import AggregateCall, Call, Expr, Literal, rewrite
 from eddyline.algebra.functions import Ordering
 from eddyline.algebra.functions.sort_keys import has_order
-from eddyline.algebra.nodes.over import RowFunction
-from eddyline.algebra.nodes.running_over import Frame
+from eddyline.algebra.nodes.over import OF_KNOWN, RowFunction
 from eddyline.errors import UnsupportedError, did_you_mean
 from eddyline.sql.binder.aggregate_calls import read_call
 from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.frames import Bounds, FrameOf, read_frame
 from eddyline.types import sql_type
 
 #: What an ORDER BY without a frame has.
@@ -27,6 +27,8 @@ _WHOLE: Final = ("UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING")
 _SHORT: Final = {"first": "first_value", "any_value": "first_value", "last": "last_value"}
 _RANKS: Final = ("row_number", "rank", "dense_rank", "ntile", "percent_rank", "cume_dist")
 _OF_ROWS: Final = ("lag", "lead", "first_value", "last_value", "nth_value")
+#: With this frame a row has the last value of those that tie with it.
+_TIED: Final = ("last_value", None)
 #: With IGNORE NULLS.
 _KNOWN: Final = {"lag": "known_before", "first_value": "first_known", "last_value": "last_known"}
 #: The functions of a row's place; some are aggregates elsewhere.
@@ -72,6 +74,11 @@ class OverCall(Call):
         return tuple(Ordering(*f) for f in flags)
 
     @property
+    def ignores_nulls(self) -> bool:
+        """Whether its function ignores NULLs."""
+        return self.computed.function in OF_KNOWN
+
+    @property
     def place(self) -> tuple[tuple[Expr, ...], tuple[Ordering, ...]]:
         """The partition and the order: calls that agree on both are computed together."""
         return self.partition, self.order
@@ -85,16 +92,24 @@ class OverGroup(Call):
 
     def rewritten(self, change: Callable[[Expr], Expr | None]) -> OverGroup:
         """The same with the keys and the arguments of the aggregates rewritten."""
-
-        def aggregate(e: Expr) -> Expr | None:
-            if not isinstance(e, AggregateCall):
-                return None
-            of = e.aggregate
-            argument, where = (x and rewrite(x, change) for x in (of.argument, of.where))
-            return replace(e, aggregate=replace(of, argument=argument, where=where))
-
         keys = tuple(rewrite(k, change) for k in self.arguments)
-        return replace(self, arguments=keys, aggregated=rewrite(self.aggregated, aggregate))
+        return replace(
+            self, arguments=keys, aggregated=with_arguments(self.aggregated, change)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RowPlace(Expr):
+    """The place of a row in the order of its partition, in an aggregate of an OverFrame, until a
+    node has a column for it.
+    """
+
+    def __str__(self) -> str:
+        return "place"
+
+
+#: A sort key.
+PLACE: Final = RowPlace(pa.binary())
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +118,18 @@ class OverFrame(Call):
     values of the order.
 
     Attributes:
-        aggregated: the expression. frame, before: as in ``frames.FrameOf``.
-        keys: the number of keys of the partition. descending: of each value of the order.
+        aggregated: the expression. frame: its rows.
+        keys: the number of keys of the partition.
+        descending, nulls_first: of each value of the order.
         node: where it is written.
     """
 
     aggregated: Expr
-    frame: Frame
-    before: int
+    frame: FrameOf
     keys: int
     descending: tuple[bool, ...]
-    node: exp.Window = field(compare=False)
+    nulls_first: tuple[bool, ...]
+    node: exp.Window | None = field(compare=False)
 
     @property
     def partition(self) -> tuple[Expr, ...]:
@@ -123,8 +139,33 @@ class OverFrame(Call):
     @property
     def order(self) -> tuple[Ordering, ...]:
         """The order of rows in the partition."""
-        flags = zip(self.arguments[self.keys :], self.descending, strict=True)
-        return tuple(Ordering(value, descending) for value, descending in flags)
+        flags = zip(self.arguments[self.keys :], self.descending, self.nulls_first, strict=True)
+        return tuple(Ordering(*f) for f in flags)
+
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """The partition, the order and the frame: calls that agree are computed together."""
+        return self.partition, self.order, self.frame.bounds
+
+    def rewritten(self, change: Callable[[Expr], Expr | None]) -> OverFrame:
+        """The same with the keys, the order and the arguments of the aggregates rewritten."""
+        arguments = tuple(rewrite(a, change) for a in self.arguments)
+        return replace(
+            self, arguments=arguments, aggregated=with_arguments(self.aggregated, change)
+        )
+
+
+def with_arguments(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """An expression over aggregates with their arguments and conditions rewritten."""
+
+    def aggregate(e: Expr) -> Expr | None:
+        if not isinstance(e, AggregateCall):
+            return None
+        of = e.aggregate
+        argument, where = (x and rewrite(x, change) for x in (of.argument, of.where))
+        return replace(e, aggregate=replace(of, argument=argument, where=where))
+
+    return rewrite(expr, aggregate)
 
 
 @dataclass(frozen=True)
@@ -167,16 +208,57 @@ class WindowCall:
                 current row only.
         """
         name = _SHORT.get(self.name, self.name)
-        if name not in _KNOWN:
+        if name not in (*_KNOWN, "lead"):
             raise self._fail(f"IGNORE NULLS with {self.name} and OVER is not supported")
+        if name in ("lag", "lead") and len(self.arguments) > 1:
+            raise self._fail(f"{self.name} with IGNORE NULLS takes 1 argument: the next value")
         self.takes(1, 1)
         if not self.order:
             raise self._fail(f"{self.name} needs ORDER BY in OVER (...)")
         given = self.frame or _RUNNING
         up_to_here = given in (_RUNNING, ("ROWS", "UNBOUNDED PRECEDING", "CURRENT ROW"))
-        if not up_to_here or (name == "last_value" and self.frame is None):
-            raise self.refuse_frame("with IGNORE NULLS write ROWS UNBOUNDED PRECEDING")
+        if name == "lead":
+            return self._end_of(FrameOf(None, 0, Bounds("rows", 1, None)), "first", ignore=True)
+        if name != "lag" and (not up_to_here or self._excludes or (name, self.frame) == _TIED):
+            return self.end_of_frame(name.removesuffix("_value"), ignore=True)
         return self.call(_KNOWN[name], self.arguments[0])
+
+    @property
+    def _excludes(self) -> bool:
+        spec = self.node.args.get("spec")
+        return spec is not None and bool(spec.args.get("exclude"))
+
+    @property
+    def reaches_here(self) -> bool:
+        """Whether the frame has the current row and, if it has others, all between them."""
+        _, start, end = self.frame or _RUNNING
+        return not (
+            self._excludes
+            or (end != "CURRENT ROW" and not end.endswith("FOLLOWING"))
+            or (start != "CURRENT ROW" and not start.endswith("PRECEDING"))
+        )
+
+    def end_of_frame(self, function: str, *, ignore: bool = False) -> Expr:
+        """The value of the first or the last row of the frame; with ``ignore`` that is not NULL."""
+        if not self.order:
+            raise self._fail("ROWS and RANGE need ORDER BY in OVER (...)")
+        return self._end_of(read_frame(self.node.args.get("spec"), self.context), function, ignore=ignore)
+
+    def _end_of(self, frame: FrameOf, function: str, *, ignore: bool) -> Expr:
+        of_rows = frame.bounds.unit == "rows"
+        order = (Ordering(PLACE),) if of_rows else self.order
+        value = _at_end(function, self.arguments[0], order, ignore=ignore)
+        return OverFrame(
+            value.type,
+            "over",
+            (*self.partition, *(o.value for o in self.order)),
+            value,
+            frame,
+            len(self.partition),
+            tuple(o.descending for o in self.order),
+            tuple(o.nulls_first for o in self.order),
+            self.node,
+        )
 
     def call(self, function: str, argument: Expr | None = None, offset: int = 0) -> Expr:
         """The value of a function."""
@@ -268,22 +350,23 @@ def _first_value(call: WindowCall) -> Expr:
     call.takes(1, 1)
     _, start, _ = call.frame or _RUNNING
     rows = _preceding(call)
-    if start == _WHOLE[0]:
+    if call.reaches_here and start == _WHOLE[0]:
         return call.call("first_value", call.arguments[0])
-    if rows is None:
-        raise call.refuse_frame("write ROWS BETWEEN n PRECEDING AND CURRENT ROW, or UNBOUNDED")
-    return call.call("from", call.arguments[0], rows)
+    if call.reaches_here and rows is not None:
+        return call.call("from", call.arguments[0], rows)
+    return call.end_of_frame("first")
 
 
 def _last_value(call: WindowCall) -> Expr:
     call.takes(1, 1)
     unit, _, end = call.frame or (_RUNNING if call.order else ("RANGE", *_WHOLE))
-    if end == _WHOLE[1]:
+    if call.reaches_here and end == _WHOLE[1]:
         return call.call("last_value", call.arguments[0])
-    if unit == "ROWS" and end == "CURRENT ROW":
+    if not call.order and call.frame is None:
+        return call.call("last_value", call.arguments[0])
+    if call.reaches_here and unit == "ROWS" and end == "CURRENT ROW":
         return call.arguments[0]
-    advice = "write ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING for the last row"
-    raise call.refuse_frame(advice)
+    return call.end_of_frame("last")
 
 
 def _nth_value(call: WindowCall) -> Expr:
@@ -323,6 +406,30 @@ _FUNCTIONS: Final[dict[str, Callable[[WindowCall], Expr]]] = {
     "last_value": _last_value,
     "nth_value": _nth_value,
 }
+
+
+def as_frame(call: OverCall | OverFrame) -> OverFrame | None:
+    """The call as an aggregate of a frame; None if it is about places of rows."""
+    if isinstance(call, OverFrame):
+        return call
+    if not call.ignores_nulls:
+        return None
+    function = call.row_function
+    assert function.argument is not None, "it takes the value of a row"
+    which = "first" if function.function == "first_known" else "last"
+    value = _at_end(which, function.argument, (Ordering(PLACE),), ignore=True)
+    end = -1 if function.function == "known_before" else 0
+    frame = FrameOf(None, 0, Bounds("rows", None, end))
+    order = tuple(o.value for o in call.order)
+    arguments = (*call.partition, *order)
+    flags = (call.keys, call.descending, call.nulls_first)
+    return OverFrame(value.type, "over", arguments, value, frame, *flags, None)
+
+
+def _at_end(function: str, value: Expr, order: tuple[Ordering, ...], *, ignore: bool) -> Expr:
+    """The first or the last value in an order, as an aggregate."""
+    request = functions.Request(function, (value,), order=order, ignore_nulls=ignore)
+    return functions.resolve_aggregate(request)
 
 
 def is_over(expr: Expr) -> bool:
