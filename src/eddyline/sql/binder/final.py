@@ -26,10 +26,12 @@ from eddyline.algebra.plan import (
     Product,
     Project,
     SemiJoin,
+    SessionGroups,
     Union,
     Unnest,
     Windowed,
 )
+from eddyline.algebra.reads import nodes
 from eddyline.algebra.time_windows import TimeWindows
 
 _END: Final = WINDOW_COLUMNS[1]
@@ -43,9 +45,11 @@ class NoWindowEnd(Exception):
 @per_node
 def is_final_by_default(plan: Plan) -> bool:
     """Whether a query without EMIT has final results: it groups or joins rows of windows."""
-    if isinstance(plan, (GroupBy, Distinct)) and _has_windows(plan):
+    if isinstance(plan, (FinalRows, SessionGroups)):
+        return False
+    if isinstance(plan, (GroupBy, Distinct)) and has_windows(plan):
         return True
-    if isinstance(plan, (Product, Join)) and sum(map(_has_windows, plan.inputs)) > 1:
+    if isinstance(plan, (Product, Join)) and sum(map(has_windows, plan.inputs)) > 1:
         return True
     return any(map(is_final_by_default, plan.inputs))
 
@@ -56,6 +60,15 @@ def final_plan(plan: Plan) -> Plan:
     Raises:
         NoWindowEnd: its rows are not of one window.
     """
+    if any(isinstance(n, (FinalRows, SessionGroups)) for n in nodes(plan)) and not has_windows(
+        plan
+    ):
+        return plan  # they are final below
+    return final_rows(plan)
+
+
+def final_rows(plan: Plan, *, in_window: bool = False) -> Plan:
+    """The rows of a plan when their windows end, or just before; raises as :func:`final_plan`."""
     found = _ended(plan)
     if found is None:
         raise NoWindowEnd(
@@ -64,7 +77,7 @@ def final_plan(plan: Plan) -> Plan:
         )
     columns = _columns(plan)
     names = tuple(f.name for f in plan.schema)
-    return Project(FinalRows(found.plan, found.end), columns, names)
+    return Project(FinalRows(found.plan, found.end, in_window), columns, names)
 
 
 @dataclass(frozen=True)
@@ -88,8 +101,11 @@ class _Ended:
 
 
 @per_node
-def _has_windows(plan: Plan) -> bool:
-    return is_window(plan) or any(map(_has_windows, plan.inputs))
+def has_windows(plan: Plan) -> bool:
+    """Whether rows of a plan are in windows that have not ended."""
+    if isinstance(plan, (FinalRows, SessionGroups)):
+        return False
+    return is_window(plan) or any(map(has_windows, plan.inputs))
 
 
 def _ended(plan: Plan, terms: Sequence[Expr] = ()) -> _Ended | None:

@@ -10,8 +10,8 @@ rows of its frame, which are found by sort keys of ORDER BY between two others.
                                                        Distinct  k, key, low, high
                                                        ...
 
-Frames of ROWS are of places, in which rows that tie are numbered; low and high are those of the rows
-so many places away. The current row is always joined, so that no group is without a row.
+Frames of ROWS are of places, in which rows that tie are numbered; low and high are those of the
+rows so many places away. The current row is always joined, so that no group is without a row.
 """
 
 from __future__ import annotations
@@ -88,7 +88,9 @@ class FrameJoin:
         count, width = len(identity), len(plan.schema)
         start = len(current.schema)
         on = tuple((_column(current, i), k) for i, k in enumerate(self._call.partition))
-        pairs: Plan = join(current, self.rows, null_safe(on)) if on else Product((current, self.rows))
+        pairs: Plan = (
+            join(current, self.rows, null_safe(on)) if on else Product((current, self.rows))
+        )
         inside = self._inside(current)
         same = functions.resolve(
             "=", (_column(current, count - 1), shift_columns(identity[-1], start))
@@ -124,7 +126,10 @@ class FrameJoin:
             )
             width = len(rows.schema)
             rows = Over(rows, self._call.partition, (Ordering(self.place),), (), far, _ENDS)
-            ends = tuple(ColumnRef(f.type, width + i, n) for i, (f, n) in enumerate(zip(far, _ENDS, strict=True)))
+            ends = tuple(
+                ColumnRef(f.type, width + i, n)
+                for i, (f, n) in enumerate(zip(far, _ENDS, strict=True))
+            )
         names = (*map(str, identity[:-1]), "place", *_ENDS, "value")
         current = Project(rows, (*identity, *ends, self._value(0)), names)
         return Distinct(current) if self.place is None else current
@@ -136,7 +141,7 @@ class FrameJoin:
             return sort_key(_NAME, *order)
         if len(order) != 1:
             message = "RANGE with a distance needs one value in ORDER BY"
-            raise self.scalars.context.error(self._call.node, message)
+            raise self._error(message)
         by = order[0]
         far = functions.literal(-distance if by.descending else distance, self._distance_type)
         try:
@@ -144,8 +149,13 @@ class FrameJoin:
         except SqlError:
             wanted = "a time" if bounds.of_time else "a number"
             message = f"this RANGE needs {wanted} in ORDER BY, not {sql_type(by.value.type)}"
-            raise self.scalars.context.error(self._call.node, message) from None
+            raise self._error(message) from None
         return sort_key(_NAME, replace(by, value=moved))
+
+    def _error(self, message: str) -> SqlError:
+        node = self._call.node
+        assert node is not None, "a frame as written"
+        return self.scalars.context.error(node, message)
 
     @property
     def _distance_type(self) -> pa.DataType:

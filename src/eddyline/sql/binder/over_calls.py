@@ -93,9 +93,7 @@ class OverGroup(Call):
     def rewritten(self, change: Callable[[Expr], Expr | None]) -> OverGroup:
         """The same with the keys and the arguments of the aggregates rewritten."""
         keys = tuple(rewrite(k, change) for k in self.arguments)
-        return replace(
-            self, arguments=keys, aggregated=with_arguments(self.aggregated, change)
-        )
+        return replace(self, arguments=keys, aggregated=with_arguments(self.aggregated, change))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +240,9 @@ class WindowCall:
         """The value of the first or the last row of the frame; with ``ignore`` that is not NULL."""
         if not self.order:
             raise self._fail("ROWS and RANGE need ORDER BY in OVER (...)")
-        return self._end_of(read_frame(self.node.args.get("spec"), self.context), function, ignore=ignore)
+        return self._end_of(
+            read_frame(self.node.args.get("spec"), self.context), function, ignore=ignore
+        )
 
     def _end_of(self, frame: FrameOf, function: str, *, ignore: bool) -> Expr:
         of_rows = frame.bounds.unit == "rows"

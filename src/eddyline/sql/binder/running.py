@@ -38,12 +38,13 @@ from eddyline.algebra.nodes.running_over import (
     NthValue,
     RunningValue,
 )
-from eddyline.algebra.nodes.windowed import is_window
 from eddyline.algebra.patterns import Pattern
-from eddyline.algebra.plan import Plan, RunningOver, Sessions
-from eddyline.algebra.reads import nodes
+from eddyline.algebra.plan import Plan, RunningOver
 from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.final import has_windows
+from eddyline.sql.binder.final_streams import has_final_rows, is_in_time, ties_are_ordered
 from eddyline.sql.binder.over_calls import PLACE, OverCall, OverFrame
+from eddyline.sql.binder.session_groups import has_sessions
 from eddyline.sql.binder.time_columns import time_column
 
 #: Functions that ignore NULLs.
@@ -61,6 +62,10 @@ _FRAMES: Final = (
     "without a window rows come one by one, so a frame ends with the current row, of ROWS also "
     "before it: end it at CURRENT ROW, or write a window, as in s [RANGE 5 MINUTES]"
 )
+_TIES: Final = (
+    "results of one window have no order: PARTITION BY all keys of GROUP BY but those of the "
+    "window, or write RANGE"
+)
 #: A call that can run.
 RunningCall = OverCall | OverFrame
 
@@ -69,15 +74,15 @@ def why_not_running(calls: Sequence[Expr], plan: Plan, context: Context) -> str 
     """Why values of calls with OVER over the rows of a plan are not known when a row comes; None if
     they are.
     """
-    if any(isinstance(node, Sessions) or is_window(node) for node in nodes(plan)):
+    if has_sessions(plan) or has_windows(plan):
         return (
-            "it is over the rows of a stream: write the results of the windows to a sink, and read "
-            "that as a stream"
+            "it is over the rows of a stream, or over final results of windows with ORDER BY "
+            "window_end"
         )
     if plan.takes_back or plan.pattern is not Pattern.MONOTONIC:
         return "it is over the rows of a stream, from its beginning on: leave the window out"
     time = time_column(plan, context)
-    if time is None:
+    if time is None and not has_final_rows(plan):
         return "the rows have no event time"
     for call in calls:
         if not isinstance(call, (OverCall, OverFrame)):
@@ -86,9 +91,21 @@ def why_not_running(calls: Sequence[Expr], plan: Plan, context: Context) -> str 
             return f"{call.computed.function} is about rows that come later"
         if isinstance(call, OverFrame) and call.frame.frame is None:
             return _FRAMES
-        if not _in_time(call.order, time):
+        if time is None:
+            if not is_in_time(plan, call.order, by_place=_is_by_place(call)):
+                return "the order is that in which windows end: write ORDER BY window_end"
+            if _is_by_place(call) and not ties_are_ordered(plan, call.partition):
+                return _TIES
+        elif not _in_time(call.order, time):
             return f"the order is that in which rows come: write ORDER BY {plan.schema[time].name}"
     return None
+
+
+def _is_by_place(call: OverCall | OverFrame) -> bool:
+    """Whether the order of rows that tie matters."""
+    if isinstance(call, OverFrame):
+        return call.frame.bounds.unit == "rows"
+    return True
 
 
 def _in_time(order: Sequence[Ordering], time: int) -> bool:
@@ -149,7 +166,6 @@ def _shifted(call: OverFrame, values: _Values) -> dict[Aggregate, Aggregate]:
     """The aggregates of a call over columns in which rows come as many rows later as the frame ends
     before the current row.
     """
-
     before = call.frame.before
 
     def earlier(e: Expr) -> Expr:
