@@ -102,21 +102,15 @@ SqlError: line 1, column 85: column 't.price' is neither in GROUP BY nor inside 
 ----------
 SELECT t.price > ANY (SELECT bid FROM quotes [NOW]) AS x FROM trades [NOW] t
 =>
-UnsupportedError: line 1, column 23: ANY is not supported: use IN or EXISTS
-  SELECT t.price > ANY (SELECT bid FROM quotes [NOW]) AS x FROM trades [NOW] t
-                        ^
+no error
 ----------
 SELECT t.price FROM trades [NOW] t, LATERAL (SELECT bid FROM quotes [NOW] q WHERE q.symbol = t.symbol) l
 =>
-UnsupportedError: line 1, column 45: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others, ASOF JOIN for the latest row
-  SELECT t.price FROM trades [NOW] t, LATERAL (SELECT bid FROM quotes [NOW] q WHERE q.symbol = t.symbol) l
-                                              ^
+no error
 ----------
 SELECT t.price FROM trades [NOW] t, LATERAL (SELECT MAX(bid) AS b FROM quotes [NOW] q WHERE q.symbol = t.symbol GROUP BY q.symbol) l
 =>
-UnsupportedError: line 1, column 45: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others, ASOF JOIN for the latest row
-  SELECT t.price FROM trades [NOW] t, LATERAL (SELECT MAX(bid) AS b FROM quotes [NOW] q WHERE q.symbol = t.symbol GROUP BY q.symbol) l
-                                              ^
+no error
 ----------
 SELECT t.price FROM trades [NOW] t LEFT JOIN LATERAL (SELECT MAX(bid) AS b FROM quotes [NOW] q WHERE q.symbol = t.symbol) l ON l.b > 3
 =>

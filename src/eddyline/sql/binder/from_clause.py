@@ -30,7 +30,8 @@ from eddyline.sql.binder.clauses import with_own_window
 from eddyline.sql.binder.context import Context, OpenStream, changes, require_windows
 from eddyline.sql.binder.interval_joins import with_derived_windows
 from eddyline.sql.binder.joins import OuterSide, outer_join
-from eddyline.sql.binder.laterals import is_lateral, with_lateral
+from eddyline.sql.binder.lateral_joins import lateral_join
+from eddyline.sql.binder.laterals import has_one_row, is_lateral, unwrapped, with_lateral
 from eddyline.sql.binder.live_tables import check_outer_join, check_tables, is_non_retroactive
 from eddyline.sql.binder.outer_interval_joins import outer_interval_join
 from eddyline.sql.binder.relations import BindQuery, Item, bind_relation
@@ -217,7 +218,7 @@ def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: 
         _join_unnesting(source, join, context)
         return
     if is_lateral(join.this):
-        _join_lateral(source, join, context)
+        _join_lateral(source, join, context, bind_query)
         return
     before, left = source.scope, len(source.items)
     _add(source, join.this, context, bind_query)
@@ -245,7 +246,9 @@ def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: 
         source.conditions += conditions
 
 
-def _join_lateral(source: FromClause, join: exp.Join, context: Context) -> None:
+def _join_lateral(
+    source: FromClause, join: exp.Join, context: Context, bind_query: BindQuery
+) -> None:
     on, side = join.args.get("on"), join.args.get("side")
     is_true = isinstance(on, exp.Boolean) and bool(on.this)
     plain = not (join.args.get("using") or join.args.get("method"))
@@ -257,6 +260,9 @@ def _join_lateral(source: FromClause, join: exp.Join, context: Context) -> None:
     name = join.this.alias
     if name and any(r.name.lower() == name.lower() for r in source.scope.relations):
         raise context.error(join.this, f"two FROM items are named '{name}'; rename one with AS")
+    if not has_one_row(join.this, context):
+        _join_rows(source, join, context, bind_query)
+        return
     check_tables(source.items, source.parts, context)
     plan, reading = source.plan(context), source.reading(context)
     wide, fields = with_lateral(join, plan, reading, source.scope, context)
@@ -264,6 +270,32 @@ def _join_lateral(source: FromClause, join: exp.Join, context: Context) -> None:
     source.scope = source.scope.joined_with(name, fields)
     if on is not None and not is_true:
         source.conditions.append(Scalars(source.scope, context, clause="ON").condition(on))
+
+
+def _join_rows(source: FromClause, join: exp.Join, context: Context, bind_query: BindQuery) -> None:
+    """Join a LATERAL sub-query that may have several rows."""
+    node = join.this
+    context.require_only(node, "this", "alias", "lateral", "joins")
+    made = lateral_join(unwrapped(node), source.scope, len(source.items), context)
+    plain = exp.Subquery(this=made.query, alias=node.args.get("alias"))
+    plain.meta.update(node.meta)
+    _name_columns(plain, made.keys)
+    on = [*made.on, *filter(None, [join.args.get("on")])]
+    condition = exp.and_(*on, copy=False) if on else None
+    joined = exp.Join(this=plain, side=join.args.get("side"), on=condition)
+    joined.meta.update(join.meta)
+    _add_join(source, joined, context, bind_query)
+    columns = source.scope.relations[-1]
+    hidden = (columns.offset + p for key in made.keys for p in columns.positions(key))
+    source.scope = replace(source.scope, hidden=source.scope.hidden | frozenset(hidden))
+
+
+def _name_columns(node: exp.Subquery, keys: Sequence[str]) -> None:
+    """Name further columns, if the item has names for its own."""
+    alias = node.args.get("alias")
+    if isinstance(alias, exp.TableAlias) and alias.args.get("columns"):
+        names = [*alias.args["columns"], *map(exp.to_identifier, keys)]
+        node.set("alias", exp.TableAlias(this=alias.this.copy(), columns=names))
 
 
 def _join_asof(

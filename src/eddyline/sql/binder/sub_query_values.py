@@ -35,12 +35,14 @@ from eddyline.sql.binder.context import BoundPlan, Context, OuterColumns, requir
 from eddyline.sql.binder.existence import (
     ROWS,
     ExistenceTerm,
+    Row,
     bind_sub_query,
     outer_names,
     split_where,
     unwrapped,
     with_existences,
 )
+from eddyline.sql.binder.first_values import with_first_values
 from eddyline.sql.binder.grouping import bind_keys, is_grouped
 from eddyline.sql.binder.live_tables import check_tables
 from eddyline.sql.binder.matching import Match, matched
@@ -50,6 +52,7 @@ from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.select_list import SelectItem, aliases, select_items, unaliased
 from eddyline.sql.binder.sources import bind_source
 from eddyline.sql.binder.sub_query_joins import Kind, SubQuery, call, split_values, unsupported
+from eddyline.sql.rewrites import COMPARED
 
 _SEVERAL: Final = (
     "a sub-query in an expression must have one row, and this one may have several: write an "
@@ -130,8 +133,12 @@ class SubQueryBinder:
 
     def _in(self, node: exp.In, needle: tuple[Expr, ...], outer: Scope, context: Context) -> Expr:
         """TRUE if a y equals x; else NULL if a y may equal it but for NULLs; else FALSE."""
-        context.require_only(node, "this", "query")
+        context.require_only(node, "this", "query", COMPARED)
         equal = ExistenceTerm(node, node.args["query"], False, node.this, "equal")
+        compared = node.args.get(COMPARED)
+        if compared is not None:
+            sign, word = compared.split()
+            return self._compared(equal, needle, sign, word == "ALL", outer, context)
         if _is_filter(node):
             return self._exists(equal, needle, outer, context)
         found = [self._exists(replace(equal, row=row), needle, outer, context) for row in ROWS]
@@ -139,10 +146,41 @@ class SubQueryBinder:
         cases = (found[0], true, found[1], unknown, found[2], unknown, false)
         return functions.resolve("case", cases)
 
+    def _compared(
+        self,
+        term: ExistenceTerm,
+        needle: tuple[Expr, ...],
+        sign: str,
+        is_all: bool,
+        outer: Scope,
+        context: Context,
+    ) -> Expr:
+        """``x > ANY (SELECT y ...)``: TRUE if a y is less than x; else NULL if a comparison is;
+        else FALSE. With ALL: FALSE if a y is not, else NULL if a comparison is, else TRUE.
+        """
+
+        def there(row: Row) -> Expr:
+            return self._exists(replace(term, row=row, sign=sign), needle, outer, context)
+
+        if _is_filter(term.node):
+            if not is_all:
+                return there("compared")
+            return functions.resolve("not", (there("untrue"),))
+        decided, otherwise = (Literal(pa.bool_(), value) for value in (not is_all, is_all))
+        cases = (
+            there("failed" if is_all else "compared"),
+            decided,
+            there("unknown"),
+            Literal(pa.bool_(), None),
+            otherwise,
+        )
+        return functions.resolve("case", cases)
+
     # -- rows of values ----------------------------------------------------------------------------
 
     def row(self, query: exp.Expr, outer: Scope, context: Context) -> list[tuple[str, Expr]]:
         """The names and values of the columns of a sub-query that has one row, or none."""
+        query = with_first_values(query, context)
         select = (
             query if isinstance(query, exp.Select) and is_grouped(query, context.catalog) else None
         )
