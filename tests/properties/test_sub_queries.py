@@ -83,6 +83,15 @@ class Maker:
         order = self.random.choice(["q.x", "q.x DESC", "q.x DESC NULLS FIRST"])
         return f"(SELECT q.x FROM {self.source()}{where} ORDER BY {order} LIMIT 1)"
 
+    def outer(self, source: str) -> str:
+        """An outer join whose ON has a sub-query, which reads one of its inputs."""
+        side = self.random.choice(["LEFT", "RIGHT", "FULL"])
+        self.rows = "o"  # without other conditions on p
+        reader = self.random.choice(["p", "o"])
+        on = self.condition(reader, f"{reader}.x", self.random.choice([0, 1]))
+        other = f"b {self.random.choice(WINDOWS)} AS o"
+        return f"SELECT p.x, o.x AS y FROM {source} {side} JOIN {other} ON p.k = o.k AND {on}"
+
     def lateral(self) -> str:
         """A sub-query of several rows for each row in front of it."""
         terms = ["q.k = p.k", *["q.x > 0"] * (self.random.random() < 0.5)]
@@ -165,6 +174,10 @@ class Maker:
         if kind < 0.7:
             on = self.condition("p", "p.x", 0)
             return f"SELECT p.x, o.x AS y FROM {source} JOIN b [NOW] AS o ON p.k = o.k AND {on}"
+        if kind < 0.75:
+            if self.random.random() < 0.5:
+                return self.outer(source)
+            return f"SELECT p.k, MAX(p.x) AS m FROM {source} GROUP BY p.k, {self.exists('p')}"
         self.rows = "groups"
         having = self.condition("p", "COUNT(*)", 0)
         if kind < 0.85:
@@ -202,7 +215,7 @@ def test_sub_queries(state: str) -> None:
         play(random, make(random, random.choice(["", "EMIT CHANGES"])), {"state": state})
 
 
-@pytest.mark.parametrize("kind", ["compared", "first", "lateral"])
+@pytest.mark.parametrize("kind", ["compared", "first", "lateral", "outer", "grouped", "key"])
 def test_each_kind(kind: str) -> None:
     for seed in range(12):
         random = Random(f"{kind} {seed}")
@@ -212,6 +225,11 @@ def test_each_kind(kind: str) -> None:
             "compared": f"SELECT p.x, {maker.compared('p', 'p.x')} AS v FROM {source}",
             "first": f"SELECT p.x, {maker.first('p')} AS v FROM {source}",
             "lateral": f"SELECT p.x, l.m FROM {source}, LATERAL {maker.lateral()} AS l",
+            "outer": maker.outer(source),
+            "grouped": f"SELECT p.k, COUNT({maker.value('p', 'p.x')}) AS n, SUM(p.x) FILTER (WHERE "
+            f"{maker.condition('p', 'p.x', 0)}) AS v FROM {source} GROUP BY p.k",
+            "key": f"SELECT COUNT(*) AS n, MAX(p.x) AS x FROM {source} GROUP BY "
+            f"{maker.condition('p', 'p.x', 0)}",
         }[kind]
         play(random, {"q": f"{text} EMIT CHANGES"}, {"chunk_rows": 3})
 

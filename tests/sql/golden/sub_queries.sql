@@ -60,21 +60,15 @@ SqlError: line 1, column 72: an aggregate needs a window on stream 'quotes'; wri
 ----------
 SELECT SUM((SELECT MAX(bid) FROM quotes [NOW])) AS s FROM trades [NOW] t
 =>
-UnsupportedError: line 1, column 13: a sub-query in an aggregate is not supported: compute it in a query in FROM
-  SELECT SUM((SELECT MAX(bid) FROM quotes [NOW])) AS s FROM trades [NOW] t
-              ^
+no error
 ----------
 SELECT COUNT(*) AS n FROM trades [NOW] t GROUP BY (SELECT MAX(bid) FROM quotes [NOW])
 =>
-UnsupportedError: line 1, column 52: a sub-query in GROUP BY is not supported: compute it in a query in FROM
-  SELECT COUNT(*) AS n FROM trades [NOW] t GROUP BY (SELECT MAX(bid) FROM quotes [NOW])
-                                                     ^
+no error
 ----------
 SELECT t.price FROM trades [NOW] t LEFT JOIN quotes [NOW] q ON t.symbol = q.symbol AND q.bid > (SELECT MIN(bid) FROM quotes [NOW])
 =>
-UnsupportedError: line 1, column 46: a sub-query in ON of a LEFT JOIN is not supported: compute it in a query in FROM
-  SELECT t.price FROM trades [NOW] t LEFT JOIN quotes [NOW] q ON t.symbol = q.symbol AND q.bid > (SELECT MIN(bid) FROM quotes [NOW])
-                                               ^
+no error
 ----------
 SELECT t.price FROM trades [NOW] t WHERE (SELECT MAX(bid) FROM quotes [NOW]) IN (SELECT bid FROM quotes [NOW])
 =>

@@ -10,7 +10,7 @@ becomes ON, the columns of equalities further keys of the sub-query.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -89,6 +89,14 @@ def lateral_join(query: exp.Select, scope: Scope, number: int, context: Context)
             raise _refused(node, f"{message}: compute the rest in the select list", context)
     _with_keys(found, list(keys), list(keys.values()))
     return LateralJoin(found, tuple(keys.values()), tuple(on))
+
+
+def name_columns(node: exp.Subquery, keys: Sequence[str]) -> None:
+    """Name further columns, if the item has names for its own."""
+    alias = node.args.get("alias")
+    if isinstance(alias, exp.TableAlias) and alias.args.get("columns"):
+        names = [*alias.args["columns"], *map(exp.to_identifier, keys)]
+        node.set("alias", exp.TableAlias(this=alias.this.copy(), columns=names))
 
 
 def _with_keys(query: exp.Select, keys: list[exp.Expr], names: list[str]) -> None:

@@ -13,16 +13,15 @@ from eddyline.sql.binder.aggregate_calls import read_call
 from eddyline.sql.binder.expression_binder import ExpressionBinder
 from eddyline.sql.binder.frames import read_frame
 from eddyline.sql.binder.over_calls import (
-    ROW_FUNCTIONS,
     OverFrame,
     OverGroup,
-    WindowCall,
     called_over,
     frame_of,
     is_of_time,
     require_order,
     written_calls,
 )
+from eddyline.sql.binder.window_calls import ROW_FUNCTIONS, WindowCall
 
 #: Aggregates that are the first and the last value of a frame by time.
 _AGGREGATES: Final = {

@@ -129,7 +129,7 @@ def _grouped(
     if chosen.qualify is not None:
         qualify = groups.over(scalars.condition(chosen.qualify), scalars)
     places = chosen.bound(scalars, lambda e: groups.over(e, scalars), exprs)
-    plan, reading = groups.plan(plan), Reading(context, streams)
+    plan, reading = groups.plan(plan, source.reading(context)), Reading(context, streams)
     terms = conjuncts(condition)
     plan = filtered(plan, (t for t in terms if not has_sub_query(t)))
     plan = reading.filtered(plan, [t for t in terms if has_sub_query(t)])
