@@ -186,7 +186,8 @@ class FirstRows:
         self._require_windows(exprs, rows, streams)
         plan, read = rows.reading.joined(rows.plan, tuple(exprs))
         placed = Placed(plan)
-        placed.compute(read, rows.scalars)
+        above = bool(rows.partition or (self._limit and not self._distinct))
+        placed.compute(read, rows.scalars, above=above)
         over = [placed.over(e) for e in read]
         listed, over = over[: len(rows.exprs)], over[len(rows.exprs) :]
         plan = filtered(placed.plan, over[: len(conditions)])
@@ -195,7 +196,7 @@ class FirstRows:
         outputs = list(zip(listed, rows.names, strict=True))
         order = tuple(replace(o, value=v) for o, v in zip(rows.order, values, strict=True))
         if partition or (self._limit and not self._distinct):
-            return self._first(plan, partition, order, outputs)
+            return self._first(plan, partition, order, outputs, placed.ties)
         plan = Project(plan, tuple(e for e, _ in outputs), rows.names)
         if not self._distinct:
             return plan
@@ -231,9 +232,10 @@ class FirstRows:
         partition: tuple[Expr, ...],
         order: tuple[Ordering, ...],
         outputs: Sequence[tuple[Expr, str]],
+        ties: tuple[Ordering, ...] | None = None,
     ) -> Plan:
         places = FirstPlaces(self._skipped, self._limit or 1, self._with_ties)
-        return first_rows(plan, partition, order, places, outputs)
+        return first_rows(plan, partition, order, places, outputs, ties)
 
     def _require_windows(
         self, exprs: list[Expr], rows: SelectedRows, streams: Iterable[OpenStream]

@@ -36,7 +36,6 @@ from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.set_operations import null_safe
 from eddyline.types import sql_type
 
-_NUMBER: Final = RowFunction("row_number")
 _NAME: Final = "ORDER BY"
 #: The first and the last key of a frame.
 _ENDS: Final = ("low", "high")
@@ -48,18 +47,9 @@ def needs_place(call: OverFrame) -> bool:
     return bounds.unit == "rows" or bounds.exclude in ("CURRENT ROW", "TIES")
 
 
-def numbered(
-    rows: Plan, calls: Sequence[OverFrame], ties: tuple[Ordering, ...]
-) -> tuple[Plan, dict[OverFrame, Expr]]:
-    """Rows with a number among those that tie, and by call the sort key of a row's place."""
-    places: dict[OverFrame, Expr] = {}
-    for partition, order in dict.fromkeys((c.partition, c.order) for c in calls):
-        width = len(rows.schema)
-        tied = dict.fromkeys((*partition, *(o.value for o in order)))
-        rows = Over(rows, tuple(tied), order, ties, (_NUMBER,), (f"place {width}",))
-        key = sort_key(_NAME, *order, Ordering(_column(rows, width)))
-        places |= {c: key for c in calls if (c.partition, c.order) == (partition, order)}
-    return rows, places
+def place_key(rows: Plan, column: int, order: tuple[Ordering, ...]) -> Expr:
+    """The sort key of a row's place; a column has its number among those that tie."""
+    return sort_key(_NAME, *order, Ordering(_column(rows, column)))
 
 
 @dataclass(frozen=True)
@@ -87,23 +77,26 @@ class FrameJoin:
         current = self._current(identity)
         count, width = len(identity), len(plan.schema)
         start = len(current.schema)
-        on = tuple((_column(current, i), k) for i, k in enumerate(self._call.partition))
-        pairs: Plan = (
-            join(current, self.rows, null_safe(on)) if on else Product((current, self.rows))
-        )
         inside = self._inside(current)
         same = functions.resolve(
             "=", (_column(current, count - 1), shift_columns(identity[-1], start))
         )
-        pairs = filtered(pairs, [functions.resolve("or", (inside, same))])
+        pairs = self._pairs(current, functions.resolve("or", (inside, same)))
         keys = tuple(_column(current, i) for i in range(count))
         rewriter = GroupRewriter(keys, self.scalars.context)
         of_pairs = (self._of_pairs(c.aggregated, start, inside) for c in self.calls)
         values = [rewriter.over(v, self.scalars) for v in of_pairs]
-        found = ((k, ColumnRef(k.type, i, str(k))) for i, k in enumerate(identity))
-        plan = join(plan, rewriter.plan(pairs), null_safe(tuple(found)))
+        *by, place = ((k, ColumnRef(k.type, i, str(k))) for i, k in enumerate(identity))
+        plan = join(plan, rewriter.plan(pairs), (*null_safe(tuple(by)), place))
         shifted = (shift_columns(v, width) for v in values)
         return plan, dict(zip(self.calls, shifted, strict=True))
+
+    def _pairs(self, current: Plan, condition: Expr) -> Plan:
+        """Each row with others of its partition, which satisfy a condition."""
+        on = tuple((_column(current, i), k) for i, k in enumerate(self._call.partition))
+        if on:
+            return join(current, self.rows, null_safe(on), condition)
+        return filtered(Product((current, self.rows)), [condition])
 
     @property
     def _call(self) -> OverFrame:
@@ -146,6 +139,8 @@ class FrameJoin:
         far = functions.literal(-distance if by.descending else distance, self._distance_type)
         try:
             moved = functions.resolve("+", (by.value, far))
+            if not distance:  # of the type of the others
+                moved = functions.cast(by.value, moved.type)
         except SqlError:
             wanted = "a time" if bounds.of_time else "a number"
             message = f"this RANGE needs {wanted} in ORDER BY, not {sql_type(by.value.type)}"
@@ -164,16 +159,17 @@ class FrameJoin:
     def _inside(self, current: Plan) -> Expr:
         """Whether a row behind the current one in a pair is in its frame."""
         bounds, start = self._bounds, len(current.schema)
+        of_rows = bounds.unit == "rows"
         low, high, value = (_column(current, start - n) for n in (3, 2, 1))
         own = self._value(0) if self.place is None or bounds.unit == "range" else self.place
         other = shift_columns(own, start)
         terms = []
         if bounds.start is not None:
             after = functions.resolve(">=", (other, low))
-            terms.append(_or_none(low, after) if bounds.start < 0 else after)
+            terms.append(_or_none(low, after) if of_rows and bounds.start < 0 else after)
         if bounds.end is not None:
             before = functions.resolve("<=", (other, high))
-            terms.append(_or_none(high, before) if bounds.end > 0 else before)
+            terms.append(_or_none(high, before) if of_rows and bounds.end > 0 else before)
         if bounds.exclude in ("GROUP", "TIES"):
             terms.append(functions.resolve("<>", (shift_columns(self._value(0), start), value)))
         if self.place is not None and bounds.exclude in ("CURRENT ROW", "TIES"):
