@@ -70,6 +70,41 @@ class Maker:
     def exists(self, outer: str) -> str:
         return f"EXISTS (SELECT 1 FROM {self.source()}{self.where(outer, only_equal=False)})"
 
+    def compared(self, outer: str, value: str) -> str:
+        """A comparison with ANY or ALL, of values of which some are NULL."""
+        sign = self.random.choice(["<", "<=", ">", ">=", "=", "<>"])
+        word = self.random.choice(["ANY", "ALL"])
+        inner = self.where(outer, only_equal=False)
+        return f"{value} {sign} {word} (SELECT q.x FROM {self.source()}{inner})"
+
+    def first(self, outer: str) -> str:
+        """The first value in an order, of which those that tie are equal."""
+        where = self.where(outer, only_equal=True)
+        order = self.random.choice(["q.x", "q.x DESC", "q.x DESC NULLS FIRST"])
+        return f"(SELECT q.x FROM {self.source()}{where} ORDER BY {order} LIMIT 1)"
+
+    def outer(self, source: str) -> str:
+        """An outer join whose ON has a sub-query, which reads one of its inputs."""
+        side = self.random.choice(["LEFT", "RIGHT", "FULL"])
+        self.rows = "o"  # without other conditions on p
+        reader = self.random.choice(["p", "o"])
+        on = self.condition(reader, f"{reader}.x", self.random.choice([0, 1]))
+        other = f"b {self.random.choice(WINDOWS)} AS o"
+        return f"SELECT p.x, o.x AS y FROM {source} {side} JOIN {other} ON p.k = o.k AND {on}"
+
+    def lateral(self) -> str:
+        """A sub-query of several rows for each row in front of it."""
+        terms = ["q.k = p.k", *["q.x > 0"] * (self.random.random() < 0.5)]
+        rest = self.random.choice(["", "", " ORDER BY q.x DESC LIMIT 2", " GROUP BY q.x"])
+        if not rest and self.random.random() < 0.5:
+            terms.append("q.x < p.x + 1")
+        value = "q.x + COUNT(*)" if "GROUP" in rest else "q.x"
+        where = " AND ".join(terms)
+        distinct = self.random.choice(["", "DISTINCT "]) if not rest and len(terms) < 3 else ""
+        if "p.x" in where:
+            distinct = ""
+        return f"(SELECT {distinct}{value} AS m FROM {self.source()} WHERE {where}{rest})"
+
     def contains(self, outer: str, value: str) -> str:
         inner = self.where(outer, only_equal=False)
         negated = self.random.choice(["", "NOT "])
@@ -96,12 +131,16 @@ class Maker:
             return f"{value} > 1"
         if pick < 0.75:
             return self.random.choice(["", "NOT "]) + self.exists(outer)
-        if pick < 0.9:
+        if pick < 0.85:
             return self.contains(outer, value)
+        if pick < 0.92:
+            return self.compared(outer, value)
         return f"{value} {self.random.choice(['<', '>=', '<>'])} {self.scalar(outer)}"
 
     def value(self, outer: str, value: str) -> str:
         pick = self.random.random()
+        if pick < 0.15:
+            return self.first(outer)
         if pick < 0.5:
             return self.scalar(outer)
         if pick < 0.6:
@@ -120,7 +159,11 @@ class Maker:
             if kind < 0.55:
                 return f"SELECT p.x FROM {source} WHERE {self.tuple_in('p.x', 'NOT ', '')}"
             return f"SELECT p.x FROM {source} WHERE p.x NOT IN (SELECT q.x FROM {self.source()})"
-        if kind < 0.65:
+        if kind < 0.67:
+            if self.random.random() < 0.5:
+                side = self.random.choice([", LATERAL", " LEFT JOIN LATERAL"])
+                always = " ON TRUE" if "LEFT" in side else ""
+                return f"SELECT p.k, p.x, l.m FROM {source}{side} {self.lateral()} AS l{always}"
             where = self.where("p", only_equal=True)
             joined = self.random.choice([", LATERAL", " LEFT JOIN LATERAL", " CROSS JOIN LATERAL"])
             always = " ON TRUE" if "LEFT" in joined else ""
@@ -131,6 +174,10 @@ class Maker:
         if kind < 0.7:
             on = self.condition("p", "p.x", 0)
             return f"SELECT p.x, o.x AS y FROM {source} JOIN b [NOW] AS o ON p.k = o.k AND {on}"
+        if kind < 0.75:
+            if self.random.random() < 0.5:
+                return self.outer(source)
+            return f"SELECT p.k, MAX(p.x) AS m FROM {source} GROUP BY p.k, {self.exists('p')}"
         self.rows = "groups"
         having = self.condition("p", "COUNT(*)", 0)
         if kind < 0.85:
@@ -166,6 +213,25 @@ def test_sub_queries(state: str) -> None:
     for seed in range(8):
         random = Random(f"{state} {seed}")
         play(random, make(random, random.choice(["", "EMIT CHANGES"])), {"state": state})
+
+
+@pytest.mark.parametrize("kind", ["compared", "first", "lateral", "outer", "grouped", "key"])
+def test_each_kind(kind: str) -> None:
+    for seed in range(12):
+        random = Random(f"{kind} {seed}")
+        maker = Maker(random)
+        source = f"a {random.choice(WINDOWS)} AS p"
+        text = {
+            "compared": f"SELECT p.x, {maker.compared('p', 'p.x')} AS v FROM {source}",
+            "first": f"SELECT p.x, {maker.first('p')} AS v FROM {source}",
+            "lateral": f"SELECT p.x, l.m FROM {source}, LATERAL {maker.lateral()} AS l",
+            "outer": maker.outer(source),
+            "grouped": f"SELECT p.k, COUNT({maker.value('p', 'p.x')}) AS n, SUM(p.x) FILTER (WHERE "
+            f"{maker.condition('p', 'p.x', 0)}) AS v FROM {source} GROUP BY p.k",
+            "key": f"SELECT COUNT(*) AS n, MAX(p.x) AS x FROM {source} GROUP BY "
+            f"{maker.condition('p', 'p.x', 0)}",
+        }[kind]
+        play(random, {"q": f"{text} EMIT CHANGES"}, {"chunk_rows": 3})
 
 
 @given(st.integers(0, 2**48), OPTIONS)

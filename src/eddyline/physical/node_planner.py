@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final, assert_never
 
@@ -196,15 +197,13 @@ class NodePlanner(GroupPlanner):
         """Operators of several Finals share the groups of their windows."""
         found = window_groups(plan)
         if found is None:
-            assert not plan.in_window, "the optimizer does this to groups of windows"
+            at_end = replace(plan, in_window=False)
             make = partial(FinalOperator, self._with_every_expiry(plan.input), plan.end)
-            return self._graph.obtain(("final", plan), make)
+            return self._in_window(plan, self._graph.obtain(("final", at_end), make))
         source = self._rows_of_windows(found.windowed.input)
         made = partial(WindowGroup, source, found.windowed.windows, found.grouping)
         operator = self._graph.obtain(("window groups", found.group), made)
-        if plan.in_window:
-            ended = partial(LastInstant, operator)
-            operator = self._graph.obtain(("last instant", operator), ended)
+        operator = self._in_window(plan, operator)
         for step in found.above:
             if isinstance(step, Filter):
                 above = partial(FilterOperator, operator, compile_predicate(step.predicate))
@@ -213,6 +212,11 @@ class NodePlanner(GroupPlanner):
                 project = partial(ProjectOperator, operator, [output(e) for e in step.exprs])
                 operator = self._graph.obtain(("final", step), project)
         return operator
+
+    def _in_window(self, plan: FinalRows, operator: Operator) -> Operator:
+        if not plan.in_window:
+            return operator
+        return self._graph.obtain(("last instant", operator), partial(LastInstant, operator))
 
     def _rows_of_windows(self, plan: Plan) -> Operator:
         """The operator of a plan whose rows windows get; it has no '-'."""

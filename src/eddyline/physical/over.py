@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from eddyline.algebra.functions.sort_keys import sort_key
+from eddyline.algebra.nodes.over import ARRIVAL
 from eddyline.algebra.plan import Over
 from eddyline.kernels import ordered_rows as kernels
 from eddyline.physical.expressions import compile_expr
@@ -35,21 +36,24 @@ def partitions_of(plan: Over) -> tuple[Partitions, Computed]:
         compile_expr(sort_key("ORDER BY", *plan.order, *plan.ties)),
         compile_expr(sort_key("ORDER BY", *plan.order)) if plan.ties else None,
     )
-    read = dict.fromkeys(f.argument for f in plan.functions if f.argument is not None)
+    arrival = plan.functions[-1].function == ARRIVAL
+    own = plan.functions[:-1] if arrival else plan.functions
+    read = dict.fromkeys(f.argument for f in own if f.argument is not None)
     numbers = {argument: number for number, argument in enumerate(read)}
     functions = kernels.Functions(
-        np.array([_KINDS[f.function] for f in plan.functions], np.int64),
-        np.array([numbers.get(f.argument, -1) for f in plan.functions], np.int64),  # type: ignore[arg-type]
-        np.array([f.offset for f in plan.functions], np.int64),
+        np.array([_KINDS[f.function] for f in own], np.int64),
+        np.array([numbers.get(f.argument, -1) for f in own], np.int64),  # type: ignore[arg-type]
+        np.array([f.offset for f in own], np.int64),
         plan.limit,
         plan.silent,
         _reach(plan, "lag", "from"),
         _reach(plan, "lead"),
         plan.forgets,
     )
-    types = tuple(f.type for f in plan.functions)
+    types = tuple(f.type for f in own)
     arguments = tuple(compile_expr(a) for a in numbers)
-    return partitions, Computed(functions, types, arguments, tuple(a.type for a in numbers))
+    argument_types = tuple(a.type for a in numbers)
+    return partitions, Computed(functions, types, arguments, argument_types, arrival)
 
 
 def _reach(plan: Over, *functions: str) -> int:

@@ -22,6 +22,18 @@ _EXPLODING: Final = ("explode", "explode_outer", "unnest", *_NUMBERING)
 _ELEMENTS, _COLUMN, _NUMBER = "__elements", "col", "pos"
 
 
+#: The argument of an IN that is a comparison with ANY or ALL: its sign and this word.
+COMPARED: Final = "compared"
+_COMPARED: Final[dict[type[exp.Expr], str]] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+}
+
+
 def rewritten(select: exp.Select, source: SourceText) -> None:
     """Rewrite a SELECT in place.
 
@@ -29,7 +41,7 @@ def rewritten(select: exp.Select, source: SourceText) -> None:
         SqlError: a SEMI or ANTI JOIN has no ON, or several lists are exploded; with a position.
     """
     for node in own_nodes(select):
-        if isinstance(node, (exp.EQ, exp.NEQ)):
+        if isinstance(node, tuple(_COMPARED)):
             _of_rows(node)
         if isinstance(node, exp.EQ):
             _of_any(node)
@@ -37,18 +49,23 @@ def rewritten(select: exp.Select, source: SourceText) -> None:
     _without_exploding(select, source)
 
 
-def _of_rows(node: exp.EQ | exp.NEQ) -> None:
-    """``x = ANY (SELECT ...)`` as IN, ``x <> ALL (SELECT ...)`` as NOT IN."""
+def _of_rows(node: exp.Expr) -> None:
+    """``x = ANY (SELECT ...)`` as IN, ``x <> ALL (SELECT ...)`` as NOT IN; ``x > ANY (SELECT ...)``
+    and the like as IN with another comparison.
+    """
     of = node.expression
-    if not isinstance(of, exp.Any if isinstance(node, exp.EQ) else exp.All):
-        return
-    query = of.this
+    query = of.this if isinstance(of, (exp.Any, exp.All)) else None
     if not isinstance(query, exp.Query):
         return
     query = query if isinstance(query, exp.Subquery) else exp.Subquery(this=query)
     found: exp.Expr = exp.In(this=node.this, query=query)
     found.meta.update(node.meta or of.meta)
-    node.replace(found if isinstance(node, exp.EQ) else exp.Not(this=found))
+    is_all = isinstance(of, exp.All)
+    if isinstance(node, exp.NEQ) and is_all:
+        found = exp.Not(this=found)
+    elif is_all or not isinstance(node, exp.EQ):
+        found.set(COMPARED, f"{_COMPARED[type(node)]} {'ALL' if is_all else 'ANY'}")
+    node.replace(found)
 
 
 def _of_any(node: exp.EQ) -> None:

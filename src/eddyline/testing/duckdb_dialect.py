@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from eddyline.sql.rewrites import COMPARED
 from eddyline.testing.failing import failing_division
 
 _INTEGERS: Final = (
@@ -29,7 +30,22 @@ def in_duckdb(query: exp.Expr) -> exp.Expr:
 
     adapted = query.transform(adapt).transform(_strict_cast).transform(_truncating_cast)
     adapted = adapted.transform(failing_division)
+    adapted = _with_any_and_all(adapted)
     return _with_tuples_compared(_with_deviations_of_nan(_with_escapes(adapted)))
+
+
+def _with_any_and_all(query: exp.Expr) -> exp.Expr:
+    """Writes IN with another comparison as ``x > ANY (SELECT ...)``, or ALL."""
+    signs = {"=": exp.EQ, "<>": exp.NEQ, ">": exp.GT, ">=": exp.GTE, "<": exp.LT, "<=": exp.LTE}
+    for node in reversed(list(query.find_all(exp.In))):
+        compared = node.args.get(COMPARED)
+        if compared is None:
+            continue
+        sign, word = compared.split()
+        rows = node.args["query"].copy()
+        of = exp.All(this=rows) if word == "ALL" else exp.Any(this=rows)
+        node.replace(exp.paren(signs[sign](this=node.this.copy(), expression=of)))
+    return query
 
 
 def _with_deviations_of_nan(query: exp.Expr) -> exp.Expr:

@@ -29,6 +29,8 @@ from eddyline.testing.tied_rows import order_ties, waits_for_ties
 #: Keys in the ``meta`` of a sub-select: its rows are a window's (with __ts and __n), or an NRR's.
 _WINDOW: Final = "window"
 _NRR: Final = "nrr"
+#: The same for rows of a stream that never leave.
+_ENDLESS: Final = "endless"
 
 
 @dataclass(frozen=True)
@@ -185,13 +187,14 @@ def _live_rows(stream: str, columns: Iterable[str], window: WindowText) -> exp.E
         newest = f"ROW_NUMBER() OVER ({partition}ORDER BY __ts DESC, __n DESC)"
         rows = rows.qualify(f"{newest} <= {window.rows}", dialect="duckdb")
     rows.meta[_WINDOW] = True
+    rows.meta[_ENDLESS] = window.range_us is None and window.rows is None
     return rows  # type: ignore[no-any-return]
 
 
 def _before_now(select: exp.Select) -> None:
     """Leave out the rows of the instant itself."""
     for item in _items(select):
-        if isinstance(item, exp.Subquery) and _WINDOW in item.this.meta:
+        if isinstance(item, exp.Subquery) and item.this.meta.get(_ENDLESS):
             item.this.where("__ts < $tau", dialect="duckdb", copy=False)
 
 

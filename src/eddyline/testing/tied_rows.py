@@ -48,7 +48,13 @@ def _end_of_time(window: exp.Window) -> str | None:
     """
     called = window.this.this if isinstance(window.this, exp.IgnoreNulls) else window.this
     spec = window.args.get("spec")
-    if spec is None or str(spec.args.get("kind")).upper() != "RANGE":
+    if spec is None:
+        return (
+            "arg_max_null"
+            if isinstance(called, exp.LastValue) and window.args.get("order")
+            else None
+        )
+    if str(spec.args.get("kind")).upper() != "RANGE":
         return None
     if str(spec.args.get("end") or "CURRENT ROW") != "CURRENT ROW":
         return None

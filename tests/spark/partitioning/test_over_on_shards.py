@@ -45,6 +45,34 @@ QUERIES = {
         "RANK() OVER (PARTITION BY k ORDER BY COUNT(*) DESC) = 1",
         ["a.k"],
     ),
+    "frames of rows": (
+        "SELECT k, x, SUM(x) OVER (PARTITION BY k ORDER BY ts, x ROWS BETWEEN 1 PRECEDING AND "
+        "1 FOLLOWING) AS n FROM a [RANGE 2 SECONDS] EMIT CHANGES",
+        ["coalesce(a.k, 0)"],
+    ),
+    "frames of times": (
+        "SELECT k, x, SUM(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL '1' SECOND "
+        "PRECEDING) AS n FROM a [RANGE 2 SECONDS] EMIT CHANGES",
+        ["coalesce(a.k, 0)"],
+    ),
+    "from window to window": (
+        "SELECT k, COUNT(*) AS n, COUNT(*) - LAG(COUNT(*)) OVER (PARTITION BY k ORDER BY "
+        "window_end) AS d, window_end FROM a [TUMBLE 3 SECONDS] GROUP BY k, window_start, "
+        "window_end",
+        ["a.k"],
+    ),
+    "windows of windows": (
+        "SELECT k, SUM(n) AS n, window_end FROM TUMBLE((SELECT k, COUNT(*) AS n, window_time AS t "
+        "FROM a [TUMBLE 2 SECONDS] GROUP BY k, x, window_start, window_end, window_time), t, "
+        "INTERVAL '6' SECOND) GROUP BY k, window_start, window_end",
+        ["a.k"],
+    ),
+    "windows of sessions": (
+        "SELECT k, COUNT(*) AS n, window_end FROM TUMBLE((SELECT k, x, COUNT(*) AS n FROM "
+        "a [SESSION 2 SECONDS BY k, x] GROUP BY k, x, window_start, window_end), _ts, "
+        "INTERVAL '6' SECOND) GROUP BY k, window_start, window_end",
+        ["a.k"],
+    ),
     "groups of first rows": (
         "SELECT k, SUM(x) AS x FROM (SELECT k, x FROM a [RANGE 3 SECONDS] QUALIFY ROW_NUMBER() "
         "OVER (PARTITION BY k ORDER BY x DESC, ts) <= 2) AS q GROUP BY k EMIT CHANGES",

@@ -36,6 +36,21 @@ QUERIES = {
         "FROM a [RANGE 2 SECONDS]",
         ["a.k = b.k"],
     ),
+    "any": (
+        "SELECT a.k, a.x > ANY (SELECT b.x FROM b [RANGE 1 SECOND] WHERE b.k = a.k) AS i "
+        "FROM a [RANGE 2 SECONDS]",
+        ["a.k = b.k"],
+    ),
+    "lateral": (
+        "SELECT a.k, a.x, l.x AS y FROM a [RANGE 2 SECONDS], LATERAL (SELECT b.x FROM "
+        "b [RANGE 2 SECONDS] WHERE b.k = a.k ORDER BY b.x LIMIT 1) AS l",
+        ["a.k = b.k"],
+    ),
+    "outer join": (
+        "SELECT a.k, b.x FROM a [RANGE 2 SECONDS] LEFT JOIN b [RANGE 2 SECONDS] ON a.k = b.k AND "
+        "EXISTS (SELECT 1 FROM b [RANGE 1 SECOND] AS c WHERE c.k = b.k AND c.x > b.x)",
+        ["a.k = b.k"],
+    ),
     "having": (
         "SELECT a.k, COUNT(*) AS n FROM a [RANGE 2 SECONDS] GROUP BY a.k HAVING COUNT(*) > "
         "(SELECT COUNT(*) FROM b [RANGE 2 SECONDS] WHERE b.k = a.k)",

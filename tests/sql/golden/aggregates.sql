@@ -172,7 +172,7 @@ no error
 ----------
 SELECT symbol, COUNT(*) FROM trades GROUP BY session_window(ts, '1 minute'), ROLLUP (symbol)
 =>
-UnsupportedError: line 1, column 1: UNNEST, ROLLUP, CUBE or GROUPING SETS of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; for more write EMIT CHANGES for early results, or the result to a sink, and read that as a stream
+UnsupportedError: line 1, column 1: UNNEST, ROLLUP, CUBE or GROUPING SETS of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; for more put a window over these groups, as in FROM TUMBLE((SELECT ...), _ts, INTERVAL '1' HOUR), or write EMIT CHANGES for early results
   SELECT symbol, COUNT(*) FROM trades GROUP BY session_window(ts, '1 minute'), ROLLUP (symbol)
   ^
 ----------

@@ -260,7 +260,5 @@ no error
 ----------
 SELECT symbol, n, AVG(n) OVER (PARTITION BY symbol ORDER BY window_start ROWS 5 PRECEDING) AS a FROM (SELECT symbol, window_start, COUNT(*) AS n FROM trades [TUMBLE 1 MINUTE] GROUP BY symbol, window_start)
 =>
-UnsupportedError: line 1, column 26: an aggregate over a part of a partition is not supported here: it is over the rows of a stream: write the results of the windows to a sink, and read that as a stream
-  SELECT symbol, n, AVG(n) OVER (PARTITION BY symbol ORDER BY window_start ROWS 5 PRECEDING) AS a FROM (SELECT symbol, window_start, COUNT(*) AS n FROM trades [TUMBLE 1 MINUTE] GROUP BY symbol, window_s...
-                           ^
+no error
 ----------

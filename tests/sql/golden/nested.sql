@@ -170,9 +170,9 @@ no error
 ----------
 SELECT x FROM trades, LATERAL (SELECT 1) AS t (x)
 =>
-UnsupportedError: line 1, column 31: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others, ASOF JOIN for the latest row
+UnsupportedError: line 1, column 32: SELECT without FROM is not supported: read a stream
   SELECT x FROM trades, LATERAL (SELECT 1) AS t (x)
-                                ^
+                                 ^
 ----------
 SELECT collect_list(array(price)) FROM trades [ROWS 3]
 =>

@@ -190,9 +190,9 @@ UnsupportedError: line 1, column 22: UNPIVOT is not supported: write a SELECT fo
 ----------
 SELECT * FROM trades, LATERAL (SELECT * FROM orders WHERE orders.qty = trades.qty) q
 =>
-UnsupportedError: line 1, column 31: LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row for each row in front of it: write a JOIN for others, ASOF JOIN for the latest row
+SqlError: line 1, column 15: a join needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS. Or bound the times of the rows that are joined, as in q.ts <= trades.ts + INTERVAL '10' SECOND AND q.ts >= trades.ts - INTERVAL '10' SECOND
   SELECT * FROM trades, LATERAL (SELECT * FROM orders WHERE orders.qty = trades.qty) q
-                                ^
+                ^
 ----------
 SELECT * FROM trades LATERAL VIEW explode(split(symbol, ',')) e AS word
 =>
@@ -888,7 +888,5 @@ SqlError: line 1, column 13: unknown type TIME; did you mean 'TIMESTAMP'? valid:
 ----------
 SELECT symbol FROM trades [NOW] WHERE price > ANY (SELECT bid FROM quotes [NOW])
 =>
-UnsupportedError: line 1, column 52: ANY is not supported: use IN or EXISTS
-  SELECT symbol FROM trades [NOW] WHERE price > ANY (SELECT bid FROM quotes [NOW])
-                                                     ^
+no error
 ----------

@@ -94,19 +94,19 @@ UnsupportedError: line 1, column 1: window_start and window_end of a session are
 ----------
 SELECT MAX(n) FROM (SELECT symbol, window_end, COUNT(*) AS n FROM trades [SESSION 30 SECONDS BY symbol] GROUP BY symbol, window_end) AS q GROUP BY symbol
 =>
-UnsupportedError: line 1, column 1: a second GROUP BY of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; for more write EMIT CHANGES for early results, or the result to a sink, and read that as a stream
+UnsupportedError: line 1, column 1: a second GROUP BY of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; for more put a window over these groups, as in FROM TUMBLE((SELECT ...), _ts, INTERVAL '1' HOUR), or write EMIT CHANGES for early results
   SELECT MAX(n) FROM (SELECT symbol, window_end, COUNT(*) AS n FROM trades [SESSION 30 SECONDS BY symbol] GROUP BY symbol, window_end) AS q GROUP BY symbol
   ^
 ----------
 SELECT t.symbol, COUNT(*) FROM trades [SESSION 30 SECONDS BY symbol] AS t, quotes [RANGE 1 MINUTE] AS q WHERE t.symbol = q.symbol GROUP BY t.symbol
 =>
-UnsupportedError: line 1, column 1: a join of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; for more write EMIT CHANGES for early results, or the result to a sink, and read that as a stream
+UnsupportedError: line 1, column 1: a join of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; for more put a window over these groups, as in FROM TUMBLE((SELECT ...), _ts, INTERVAL '1' HOUR), or write EMIT CHANGES for early results
   SELECT t.symbol, COUNT(*) FROM trades [SESSION 30 SECONDS BY symbol] AS t, quotes [RANGE 1 MINUTE] AS q WHERE t.symbol = q.symbol GROUP BY t.symbol
   ^
 ----------
 SELECT c.sector, t.symbol, COUNT(*) FROM trades [SESSION 30 SECONDS BY symbol] AS t LEFT JOIN companies AS c ON c.symbol = t.symbol GROUP BY c.sector, t.symbol
 =>
-UnsupportedError: line 1, column 1: UNION ALL below GROUP BY, or a join, of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; for more write EMIT CHANGES for early results, or the result to a sink, and read that as a stream
+UnsupportedError: line 1, column 1: UNION ALL below GROUP BY, or a join, of sessions is not supported: they are grouped alone, write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end; for more put a window over these groups, as in FROM TUMBLE((SELECT ...), _ts, INTERVAL '1' HOUR), or write EMIT CHANGES for early results
   SELECT c.sector, t.symbol, COUNT(*) FROM trades [SESSION 30 SECONDS BY symbol] AS t LEFT JOIN companies AS c ON c.symbol = t.symbol GROUP BY c.sector, t.symbol
   ^
 ----------

@@ -18,11 +18,14 @@ from eddyline.types import Field, Schema
 #: Functions whose values are numbers of rows, and those that take the value of a row.
 RANKS: Final = ("row_number", "rank", "dense_rank")
 COUNTS: Final = (*RANKS, "ntile", "rows")
+#: The number of a stream's row, by which rows that tie in another OVER above are in the order of
+#: arrival. It is the last function.
+ARRIVAL: Final = "arrival"
 OF_ROWS: Final = ("lag", "lead", "from", "first_value", "last_value", "nth_value")
 #: The same without NULLs, which are computed where rows only come, by RunningOver alone.
 OF_KNOWN: Final = ("first_known", "last_known", "known_before")
 #: Functions that do not read the rows behind.
-OF_EARLIER: Final = (*RANKS, "lag", "from", "first_value", "nth_value")
+OF_EARLIER: Final = (*RANKS, "lag", "from", "first_value", "nth_value", ARRIVAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,10 @@ class RowFunction:
     """A value of a row by its place in its partition.
 
     Attributes:
-        function: of COUNTS, where ``rows`` is the number of rows of the partition; or of OF_ROWS,
-            which take the argument of a row: the one ``offset`` rows before or behind (lag, lead),
-            the first or the last of the partition (first_value, last_value), that of a number,
-            unless it is behind (nth_value), and that so many rows before, or else the first
+        function: ARRIVAL; of COUNTS, where ``rows`` is the number of rows of the partition; or of
+            OF_ROWS, which take the argument of a row: the one ``offset`` rows before or behind
+            (lag, lead), the first or the last of the partition (first_value, last_value), that of a
+            number, unless it is behind (nth_value), and that so many rows before, or else the first
             (``from``). ntile has ``offset`` tiles.
         argument: of OF_ROWS.
     """
@@ -47,7 +50,7 @@ class RowFunction:
         """The type of its values: numbers are INT, as in Spark."""
         if self.argument is not None:
             return self.argument.type
-        return pa.int64() if self.function == "rows" else pa.int32()
+        return pa.int64() if self.function in ("rows", ARRIVAL) else pa.int32()
 
     def __str__(self) -> str:
         shown = [] if self.argument is None else [str(self.argument)]

@@ -91,5 +91,9 @@ class FinalRows(Unary):
 
 
 def is_window(plan: Plan) -> bool:
-    """Whether a node has windows of a query; those over FinalRows let rows go after an instant."""
-    return isinstance(plan, Windowed) and not isinstance(plan.input, FinalRows)
+    """Whether a node has windows of a query; those over rows at the end of others let them go after
+    an instant.
+    """
+    if not isinstance(plan, Windowed):
+        return False
+    return not isinstance(plan.input, FinalRows) or plan.input.in_window

@@ -50,12 +50,14 @@ class Computed:
     Attributes:
         functions: see the kernels. types: of their values.
         arguments, argument_types: of which functions take values.
+        arrival: whether the first id of a row follows, which is the number of a stream's row.
     """
 
     functions: kernels.Functions
     types: tuple[pa.DataType, ...]
     arguments: tuple[Evaluator, ...]
     argument_types: tuple[pa.DataType, ...]
+    arrival: bool = False
 
 
 class Over(Operator):
@@ -246,6 +248,8 @@ class Over(Operator):
         like = self._like()
         ids = (*(self._shown[lane][row] for lane in self._id_lanes), version)
         cells = (*like.cells, *self._columns(values))
+        if self._computed.arrival:
+            cells = (*cells, pa.array(ids[0]))
         return Batch(ts, seq, self._rows["exp"][row], sign, ids, (*like.stores, None), cells)
 
     def _columns(self, values: Array) -> list[pa.Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -57,3 +57,18 @@ def _with_ctes(node: exp.Expr, context: Context) -> Context:
         entry = Cte(cte, context)
         context = replace(context, ctes={**context.ctes, cte.alias.lower(): entry})
     return context
+
+
+def written_terms(select: exp.Select) -> list[exp.Expr]:
+    """The conjuncts of WHERE."""
+    where = select.args.get("where")
+    return [] if where is None else list(_terms(where.this))
+
+
+def _terms(node: exp.Expr) -> Iterable[exp.Expr]:
+    inner = node.unnest()
+    if isinstance(inner, exp.And):
+        yield from _terms(inner.this)
+        yield from _terms(inner.expression)
+    else:
+        yield node

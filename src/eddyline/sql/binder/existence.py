@@ -37,9 +37,12 @@ from eddyline.sql.binder.select_list import select_items
 from eddyline.sql.binder.sources import bind_source, plain_terms
 from eddyline.sql.binder.sub_query_joins import refuse_sub_queries, split_values
 from eddyline.sql.catalog import Catalog
+from eddyline.sql.rewrites import COMPARED
 
 #: Which rows of a sub-query count.
-Row = OneOf["any", "equal", "null", "missing"]
+Row = OneOf[
+    "any", "equal", "null", "missing", "compared", "failed", "unknown", "untrue", "possible"
+]
 #: The rows because of which ``x NOT IN (SELECT y ...)`` is not true.
 ROWS: Final[tuple[Row, ...]] = ("equal", "null", "missing")
 
@@ -49,7 +52,9 @@ class ExistenceTerm:
     """A term of WHERE with a sub-query: ``needle`` is the x of ``x IN (SELECT y ...)``, or a tuple.
 
     ``row``: which rows of the sub-query count: all; those with ``y = x``; those where y, or a part
-    of it, is NULL and the others equal those of x; or all such if x, or a part of it, is NULL.
+    of it, is NULL and the others equal those of x; or all such if x, or a part of it, is NULL. Of
+    ``x > ANY (SELECT y ...)``: those for which the comparison ``sign`` is TRUE, FALSE, NULL, not
+    TRUE, or not FALSE.
     """
 
     node: exp.Expr
@@ -57,6 +62,7 @@ class ExistenceTerm:
     negated: bool
     needle: exp.Expr | None
     row: Row = "any"
+    sign: str = "="
 
     @property
     def name(self) -> str:
@@ -82,10 +88,20 @@ def _existence(term: exp.Expr, context: Context) -> tuple[ExistenceTerm, ...]:
     if isinstance(inner, exp.Exists):
         return (ExistenceTerm(node, inner.this, negated, None),)
     if isinstance(inner, exp.In) and inner.args.get("query"):
-        context.require_only(inner, "this", "query")
+        context.require_only(inner, "this", "query", COMPARED)
         equal = ExistenceTerm(node, inner.args["query"], negated, inner.this, "equal")
+        compared = inner.args.get(COMPARED)
+        if compared is not None:
+            return (_compared(equal, *compared.split()),)
         return tuple(replace(equal, row=row) for row in ROWS) if negated else (equal,)
     return ()
+
+
+def _compared(term: ExistenceTerm, sign: str, word: str) -> ExistenceTerm:
+    """``x > ANY (SELECT ...)`` or ALL, or NOT of it, by whether there are rows."""
+    rows: tuple[Row, Row] = ("untrue", "failed") if word == "ALL" else ("compared", "possible")
+    row = rows[term.negated]
+    return replace(term, row=row, sign=sign, negated=row in ("untrue", "possible"))
 
 
 @dataclass(frozen=True)
@@ -132,6 +148,8 @@ def bind_sub_query(
         needle: that of the term, if it is bound.
     """
     query, outer = unwrapped(term.query), replace(scope, named=True)
+    if term.row == "any":
+        query = _without_limit(query)
     if term.needle is not None and needle is None:
         needle = Scalars(outer, context, clause="WHERE").bind_all(needles(_tested(term)))
     if needle is not None:
@@ -169,6 +187,19 @@ def unwrapped(query: exp.Expr) -> exp.Expr:
     while isinstance(query, exp.Subquery) and query.is_wrapper:
         query = query.this
     return query
+
+
+def _without_limit(query: exp.Expr) -> exp.Expr:
+    """The query of EXISTS without a LIMIT of some rows, which does not matter."""
+    limit = query.args.get("limit")
+    if not isinstance(limit, exp.Limit) or query.args.get("offset"):
+        return query
+    if not limit.expression.name.isdigit() or int(limit.expression.name) == 0:
+        return query
+    found = query.copy()
+    for clause in ("limit", "order"):
+        found.set(clause, None)
+    return found
 
 
 @dataclass(frozen=True)
@@ -220,6 +251,8 @@ def _found(
         wanted = "one column" if len(needle) == 1 else f"{len(needle)} columns"
         message = f"IN takes a sub-query with {wanted}, this one has {len(selected)}"
         raise context.error(term.query, message)
+    if term.row in ("compared", "failed", "unknown", "untrue", "possible"):
+        return [_comparison(term, needle, selected, context)]
     try:
         pairs = list(zip(needle, selected, strict=True))
         equal = [functions.resolve("=", pair) for pair in pairs]
@@ -231,6 +264,26 @@ def _found(
     if len(needle) == 1:
         return nulls
     return [*nulls, *(_or(e, _any_null(pair)) for e, pair in zip(equal, pairs, strict=True))]
+
+
+def _comparison(
+    term: ExistenceTerm, needle: tuple[Expr, ...], selected: Sequence[Expr], context: Context
+) -> Expr:
+    """Whether a comparison of the needle and the sub-query's column is as the term wants it."""
+    if len(needle) > 1:
+        raise context.error(term.node, "ANY and ALL compare one value, not several")
+    try:
+        holds = functions.resolve(term.sign, (needle[0], selected[0]))
+    except SqlError as e:
+        raise context.placed(e, term.node) from None
+    unknown, fails = functions.resolve("is_null", (holds,)), functions.resolve("not", (holds,))
+    return {
+        "compared": holds,
+        "failed": fails,
+        "unknown": unknown,
+        "untrue": _or(unknown, fails),
+        "possible": _or(unknown, holds),
+    }[term.row]
 
 
 def _any_null(values: Sequence[Expr]) -> Expr:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from eddyline.algebra.expressions import Call, ColumnRef, Expr, conjuncts, shift_columns
+from eddyline.algebra.expressions import Call, ColumnRef, Expr, conjuncts, rewrite, shift_columns
 from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS, is_window
 from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import (
@@ -26,10 +26,12 @@ from eddyline.algebra.plan import (
     Product,
     Project,
     SemiJoin,
+    SessionGroups,
     Union,
     Unnest,
     Windowed,
 )
+from eddyline.algebra.reads import nodes
 from eddyline.algebra.time_windows import TimeWindows
 
 _END: Final = WINDOW_COLUMNS[1]
@@ -43,9 +45,11 @@ class NoWindowEnd(Exception):
 @per_node
 def is_final_by_default(plan: Plan) -> bool:
     """Whether a query without EMIT has final results: it groups or joins rows of windows."""
-    if isinstance(plan, (GroupBy, Distinct)) and _has_windows(plan):
+    if isinstance(plan, (FinalRows, SessionGroups)):
+        return False
+    if isinstance(plan, (GroupBy, Distinct)) and has_windows(plan):
         return True
-    if isinstance(plan, (Product, Join)) and sum(map(_has_windows, plan.inputs)) > 1:
+    if isinstance(plan, (Product, Join)) and sum(map(has_windows, plan.inputs)) > 1:
         return True
     return any(map(is_final_by_default, plan.inputs))
 
@@ -56,6 +60,15 @@ def final_plan(plan: Plan) -> Plan:
     Raises:
         NoWindowEnd: its rows are not of one window.
     """
+    if any(isinstance(n, (FinalRows, SessionGroups)) for n in nodes(plan)) and not has_windows(
+        plan
+    ):
+        return plan  # they are final below
+    return final_rows(plan)
+
+
+def final_rows(plan: Plan, *, in_window: bool = False) -> Plan:
+    """The rows of a plan when their windows end, or just before; raises as :func:`final_plan`."""
     found = _ended(plan)
     if found is None:
         raise NoWindowEnd(
@@ -64,7 +77,7 @@ def final_plan(plan: Plan) -> Plan:
         )
     columns = _columns(plan)
     names = tuple(f.name for f in plan.schema)
-    return Project(FinalRows(found.plan, found.end), columns, names)
+    return Project(FinalRows(found.plan, found.end, in_window), columns, names)
 
 
 @dataclass(frozen=True)
@@ -88,8 +101,11 @@ class _Ended:
 
 
 @per_node
-def _has_windows(plan: Plan) -> bool:
-    return is_window(plan) or any(map(_has_windows, plan.inputs))
+def has_windows(plan: Plan) -> bool:
+    """Whether rows of a plan are in windows that have not ended."""
+    if isinstance(plan, (FinalRows, SessionGroups)):
+        return False
+    return is_window(plan) or any(map(has_windows, plan.inputs))
 
 
 def _ended(plan: Plan, terms: Sequence[Expr] = ()) -> _Ended | None:
@@ -168,7 +184,7 @@ def _distinct(plan: Distinct, below: _Ended) -> _Ended:
 def _joined(plan: Product | Join, terms: Sequence[Expr]) -> _Ended | None:
     inputs: list[Plan] = []
     order: list[Expr] = []
-    ends: list[tuple[_Ended, int, int | None]] = []  # with the columns of plan
+    ends: list[tuple[_Ended, int | None, int | None]] = []  # with the columns of plan
     width = start = 0
     for part in plan.inputs:
         found = _ended(part)
@@ -177,7 +193,8 @@ def _joined(plan: Product | Join, terms: Sequence[Expr]) -> _Ended | None:
         order += columns[: len(part.schema)]
         if found is not None:
             first = None if found.start is None else start + found.start
-            ends.append((replace(found, end=width + found.end), start + found.end, first))
+            last = start + found.end if found.end < len(part.schema) else None
+            ends.append((replace(found, end=width + found.end), last, first))
         inputs.append(made)
         width += len(made.schema)
         start += len(part.schema)
@@ -194,14 +211,25 @@ def _joined(plan: Product | Join, terms: Sequence[Expr]) -> _Ended | None:
     if tuple(inputs) == plan.inputs:
         return replace(one, plan=plan, start=None)
     raised = len(inputs[0].schema) - len(plan.inputs[0].schema)
-    if isinstance(plan, Join) and raised:
-        raise NoWindowEnd(f"select window_start and window_end in the sub-query, {_ADVICE}")
     widened = plan.with_inputs(*inputs)
+    if isinstance(widened, Join) and raised and widened.residual is not None:
+        residual = _raised(widened.residual, len(plan.inputs[0].schema), raised)
+        widened = replace(widened, residual=residual)
     return _Ended(_picked(widened, (*order, _reference(one))), len(order), None, one.windows)
 
 
+def _raised(expr: Expr, start: int, by: int) -> Expr:
+    """The expression over columns of which those from ``start`` on are at later places."""
+
+    def move(e: Expr) -> Expr | None:
+        later = isinstance(e, ColumnRef) and e.index >= start
+        return shift_columns(e, by) if later else None
+
+    return rewrite(expr, move)
+
+
 def _require_same_windows(
-    ends: Sequence[tuple[_Ended, int, int | None]],
+    ends: Sequence[tuple[_Ended, int | None, int | None]],
     terms: Iterable[Expr],
     equal: Iterable[tuple[Expr, Expr]],
 ) -> None:

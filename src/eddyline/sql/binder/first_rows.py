@@ -12,10 +12,12 @@ from sqlglot import exp
 
 from eddyline.algebra.expressions import ColumnRef, Expr, walk
 from eddyline.algebra.functions import Ordering
-from eddyline.algebra.nodes.over import OF_KNOWN
+from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import Distinct, Plan, Project, filtered
 from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import Context, OpenStream, require_windows
+from eddyline.sql.binder.final import NoWindowEnd
+from eddyline.sql.binder.final_streams import final_stream, has_final_rows, in_order_of_windows
 from eddyline.sql.binder.over import FirstPlaces, Placed, first_rows
 from eddyline.sql.binder.over_calls import (
     OverCall,
@@ -27,6 +29,7 @@ from eddyline.sql.binder.over_calls import (
 from eddyline.sql.binder.ranks import can_be_limited
 from eddyline.sql.binder.running import why_not_running
 from eddyline.sql.binder.scalars import Scalars
+from eddyline.sql.binder.session_groups import NoSessionGroups
 from eddyline.sql.binder.sub_query_joins import Reading
 from eddyline.sql.numbers import whole_number
 
@@ -179,10 +182,12 @@ class FirstRows:
         """
         conditions = [] if rows.condition is None else [rows.condition]
         exprs = [*rows.exprs, *conditions, *rows.partition, *(o.value for o in rows.order)]
+        rows = self._in_order_of_windows(exprs, rows)
         self._require_windows(exprs, rows, streams)
         plan, read = rows.reading.joined(rows.plan, tuple(exprs))
         placed = Placed(plan)
-        placed.compute(read, rows.scalars)
+        above = bool(rows.partition or (self._limit and not self._distinct))
+        placed.compute(read, rows.scalars, above=above)
         over = [placed.over(e) for e in read]
         listed, over = over[: len(rows.exprs)], over[len(rows.exprs) :]
         plan = filtered(placed.plan, over[: len(conditions)])
@@ -191,11 +196,21 @@ class FirstRows:
         outputs = list(zip(listed, rows.names, strict=True))
         order = tuple(replace(o, value=v) for o, v in zip(rows.order, values, strict=True))
         if partition or (self._limit and not self._distinct):
-            return self._first(plan, partition, order, outputs)
+            return self._first(plan, partition, order, outputs, placed.ties)
         plan = Project(plan, tuple(e for e, _ in outputs), rows.names)
         if not self._distinct:
             return plan
         return self._limited(Distinct(plan), [e for e, _ in outputs], order)
+
+    def _in_order_of_windows(self, exprs: list[Expr], rows: SelectedRows) -> SelectedRows:
+        """The rows; final results of windows where OVER is about one window after the other."""
+        calls = [e for expr in exprs for e in walk(expr) if is_over(e)]
+        if not in_order_of_windows(rows.plan, calls):
+            return rows
+        try:
+            return replace(rows, plan=final_stream(rows.plan, in_window=False))
+        except (NoWindowEnd, NoSessionGroups):
+            return rows
 
     def _limited(self, plan: Distinct, outputs: list[Expr], order: tuple[Ordering, ...]) -> Plan:
         """The first of distinct rows."""
@@ -217,9 +232,10 @@ class FirstRows:
         partition: tuple[Expr, ...],
         order: tuple[Ordering, ...],
         outputs: Sequence[tuple[Expr, str]],
+        ties: tuple[Ordering, ...] | None = None,
     ) -> Plan:
         places = FirstPlaces(self._skipped, self._limit or 1, self._with_ties)
-        return first_rows(plan, partition, order, places, outputs)
+        return first_rows(plan, partition, order, places, outputs, ties)
 
     def _require_windows(
         self, exprs: list[Expr], rows: SelectedRows, streams: Iterable[OpenStream]
@@ -234,15 +250,23 @@ class FirstRows:
         reason = why_not_running(calls, rows.plan, self._context)
         if reason is None:
             return
+        if rows.plan.pattern is Pattern.MONOTONIC and not rows.plan.takes_back:
+            self._refuse_frames(calls, rows, reason)
+        if not can_be_limited(calls, rows.plan):
+            require_windows(streams, "OVER")
+
+    def _refuse_frames(self, calls: Sequence[Expr], rows: SelectedRows, reason: str) -> None:
+        """Refuse parts of partitions of rows that never leave."""
         frame = next((c for c in calls if isinstance(c, OverFrame)), None)
         if frame is not None:
             message = f"an aggregate over a part of a partition is not supported here: {reason}"
-            raise self._context.error(frame.node, message, UnsupportedError)
-        if any(isinstance(c, OverCall) and c.computed.function in OF_KNOWN for c in calls):
+            raise self._context.error(frame.node or self._written()[0], message, UnsupportedError)
+        if has_final_rows(rows.plan):
+            message = f"OVER across windows is not supported here: {reason}"
+            raise self._context.error(self._written()[0], message, UnsupportedError)
+        if any(isinstance(c, OverCall) and c.ignores_nulls for c in calls):
             message = f"IGNORE NULLS with OVER is not supported here: {reason}"
             raise self._context.error(self._written()[0], message, UnsupportedError)
-        if not can_be_limited(calls, rows.plan):
-            require_windows(streams, "OVER")
 
     def _written(self) -> list[exp.Window]:
         """The calls with OVER in the select list and in QUALIFY."""

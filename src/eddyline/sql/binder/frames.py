@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from sqlglot import exp
 
@@ -10,6 +10,7 @@ from eddyline.algebra.nodes.running_over import Frame
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.intervals import interval_of
+from eddyline.sql.durations import parse_interval
 from eddyline.sql.numbers import whole_number
 
 _MOST_ROWS: Final = 1 << 20
@@ -17,11 +18,37 @@ _WHOLE: Final = "UNBOUNDED"
 _CURRENT: Final = "CURRENT ROW"
 
 
-class FrameOf(NamedTuple):
-    """A frame, and how many rows before the current one it ends."""
+class Bounds(NamedTuple):
+    """The rows of a frame by their distance from the current one.
 
-    frame: Frame
+    Attributes:
+        unit: rows, or values of ORDER BY.
+        start, end: how many rows, or how much, behind the current one; negative before it; None:
+            the first and the last row of the partition. Lengths of time are in microseconds.
+        of_time: whether they are lengths of time.
+        exclude: which rows around the current one are left out, if any.
+    """
+
+    unit: Literal["rows", "range"]
+    start: int | None
+    end: int | None
+    of_time: bool = False
+    exclude: Literal["", "CURRENT ROW", "GROUP", "TIES"] = ""
+
+
+class FrameOf(NamedTuple):
+    """A frame.
+
+    Attributes:
+        frame: the same as rows up to the current one that come one by one, in the order of their
+            event times; None: it is none of these. before: how many rows before the current one
+            that frame ends.
+        bounds: the frame as written.
+    """
+
+    frame: Frame | None
     before: int
+    bounds: Bounds
 
 
 def read_frame(spec: exp.Expr | None, context: Context) -> FrameOf:
@@ -29,10 +56,10 @@ def read_frame(spec: exp.Expr | None, context: Context) -> FrameOf:
     one and those that tie with it.
 
     Raises:
-        SqlError, UnsupportedError: it has rows behind the current one, or is of another kind.
+        SqlError, UnsupportedError: it ends before it starts, or is of GROUPS.
     """
     if spec is None:
-        return FrameOf(Frame("range", None), 0)
+        return FrameOf(Frame("range", None), 0, Bounds("range", None, 0))
     return _Reader(spec, context).read()
 
 
@@ -44,76 +71,85 @@ class _Reader:
         """The frame."""
         kind = str(self._spec.args.get("kind") or "").upper()
         if kind == "GROUPS":
-            raise self._refused("GROUPS is not supported: write ROWS or RANGE")
-        if self._spec.args.get("exclude"):
-            raise self._refused(
-                "EXCLUDE is not supported: end the frame before the current row, as in ROWS "
-                "BETWEEN 10 PRECEDING AND 1 PRECEDING"
-            )
-        for side in ("start_side", "end_side"):
-            if str(self._spec.args.get(side) or "").upper() == "FOLLOWING":
-                raise self._refused(
-                    "rows behind the current one are not there when it comes: end the frame at "
-                    "CURRENT ROW"
-                )
-        start, end = self._spec.args.get("start"), self._spec.args.get("end") or _CURRENT
-        return self._of_rows(start, end) if kind == "ROWS" else self._of_time(start, end)
-
-    def _of_rows(self, start: exp.Expr | str | None, end: exp.Expr | str) -> FrameOf:
-        before = self._rows(end, 0)
-        assert before is not None, "a frame cannot end at UNBOUNDED PRECEDING"
-        first = self._rows(start, 0)
-        if first is None:
-            return FrameOf(Frame("rows", None), before)
-        if first < before:
+            message = "GROUPS is not supported: write ROWS or RANGE"
+            raise self._context.error(self._spec, message, UnsupportedError)
+        start = self._bound(kind, "start")
+        end = self._bound(kind, "end")
+        if start is not None and end is not None and end < start:
             raise self._context.error(self._spec, "the frame ends before it starts")
-        return FrameOf(Frame("rows", first - before), before)
+        unit: Literal["rows", "range"] = "rows" if kind == "ROWS" else "range"
+        bounds = Bounds(unit, start, end, self._has_interval, self._excluded())
+        return FrameOf(self._running(bounds), 0 if end is None else -end, bounds)
 
-    def _rows(self, bound: exp.Expr | str | None, at_current: int) -> int | None:
-        if isinstance(bound, exp.Literal) and not bound.is_string and bound.name.isdigit():
-            count = whole_number(bound.name, _MOST_ROWS)
-            if count is None:
-                message = f"ROWS takes at most {_MOST_ROWS - 1} rows"
-                raise self._context.error(bound, message)
-            return count
-        if self._is(bound, _CURRENT):
-            return at_current
-        if self._is(bound, _WHOLE):
+    def _running(self, bounds: Bounds) -> Frame | None:
+        start, end = bounds.start, bounds.end
+        if end is None or end > 0 or bounds.exclude:
             return None
+        if bounds.unit == "rows":
+            return Frame("rows", None if start is None else end - start)
+        number = bool(start) and not bounds.of_time
+        return None if end or number else Frame("range", None if start is None else -start)
+
+    @property
+    def _has_interval(self) -> bool:
+        places = map(self._spec.args.get, ("start", "end"))
+        return any(isinstance(p, exp.Expr) and _length(p) is not None for p in places)
+
+    def _bound(self, kind: str, name: str) -> int | None:
+        at: exp.Expr | str | None = self._spec.args.get(name)
+        side = str(self._spec.args.get(f"{name}_side") or "").upper()
+        if at is None or _is(at, _CURRENT):
+            return 0
+        if _is(at, _WHOLE):
+            return None
+        count = self._rows(at) if kind == "ROWS" else self._distance(at)
+        return count if side == "FOLLOWING" else -count
+
+    def _rows(self, at: exp.Expr | str) -> int:
+        if isinstance(at, exp.Literal) and not at.is_string and at.name.isdigit():
+            count = whole_number(at.name, _MOST_ROWS)
+            if count is None:
+                raise self._context.error(at, f"ROWS takes at most {_MOST_ROWS - 1} rows")
+            return count
         raise self._context.error(
-            self._at(bound), "ROWS takes a constant whole number of rows, as in ROWS 10 PRECEDING"
+            self._at(at), "ROWS takes a constant whole number of rows, as in ROWS 10 PRECEDING"
         )
 
-    def _of_time(self, start: exp.Expr | str | None, end: exp.Expr | str) -> FrameOf:
-        if not self._is(end, _CURRENT):
-            raise self._refused(
-                "RANGE up to a time before that of the current row is not supported: end the frame "
-                "at CURRENT ROW, or write ROWS"
-            )
-        if self._is(start, _WHOLE):
-            return FrameOf(Frame("range", None), 0)
-        if self._is(start, _CURRENT):
-            return FrameOf(Frame("range", 0), 0)
-        length = None
-        if isinstance(start, exp.Expr):
+    def _distance(self, at: exp.Expr | str) -> int:
+        if isinstance(at, exp.Literal) and not at.is_string and at.name.isdigit():
+            number = whole_number(at.name, 1 << 62)
+            if number is not None:
+                return number
+        if isinstance(at, exp.Expr):
             try:
-                length = interval_of(start)
-                us = None if length is None else length.fixed_us(start.sql("spark"))
+                us = _length(at)
             except (SqlError, ValueError) as e:
-                raise self._context.error(start, str(getattr(e, "message", e))) from None
+                raise self._context.error(at, str(getattr(e, "message", e))) from None
             if us is not None and us >= 0:
-                return FrameOf(Frame("range", us), 0)
+                return us
         raise self._context.error(
-            self._at(start),
+            self._at(at),
             "RANGE takes a constant length of time, as in RANGE BETWEEN INTERVAL '5' MINUTE "
-            "PRECEDING AND CURRENT ROW",
+            "PRECEDING AND CURRENT ROW, or a whole number, of what ORDER BY is of",
         )
 
-    def _is(self, bound: exp.Expr | str | None, word: str) -> bool:
-        return isinstance(bound, str) and bound.upper() == word
+    def _excluded(self) -> Literal["", "CURRENT ROW", "GROUP", "TIES"]:
+        written = str(self._spec.args.get("exclude") or "").upper()
+        if written in ("CURRENT ROW", "GROUP", "TIES"):
+            return written  # type: ignore[return-value]
+        return ""
 
-    def _at(self, bound: exp.Expr | str | None) -> exp.Expr:
+    def _at(self, bound: exp.Expr | str) -> exp.Expr:
         return bound if isinstance(bound, exp.Expr) else self._spec
 
-    def _refused(self, message: str) -> SqlError:
-        return self._context.error(self._spec, message, UnsupportedError)
+
+def _is(bound: exp.Expr | str, word: str) -> bool:
+    return isinstance(bound, str) and bound.upper() == word
+
+
+def _length(at: exp.Expr) -> int | None:
+    """The length of an INTERVAL in microseconds, also written as a text; None for others."""
+    if isinstance(at, exp.Literal) and at.is_string:
+        return parse_interval(at.name).fixed_us(at.name)
+    length = interval_of(at)
+    return None if length is None else length.fixed_us(at.sql("spark"))

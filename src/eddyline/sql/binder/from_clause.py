@@ -15,7 +15,7 @@ from sqlglot import exp
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Expr, columns_of, conjuncts, shift_columns
 from eddyline.algebra.plan import Plan, Product, filtered
-from eddyline.errors import SqlError, UnsupportedError
+from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.asof_joins import (
     FORM,
     as_of_time,
@@ -29,15 +29,18 @@ from eddyline.sql.binder.asof_joins import (
 from eddyline.sql.binder.clauses import with_own_window
 from eddyline.sql.binder.context import Context, OpenStream, changes, require_windows
 from eddyline.sql.binder.interval_joins import with_derived_windows
-from eddyline.sql.binder.joins import OuterSide, outer_join
-from eddyline.sql.binder.laterals import is_lateral, with_lateral
+from eddyline.sql.binder.joins import OuterSide
+from eddyline.sql.binder.lateral_joins import lateral_join, name_columns
+from eddyline.sql.binder.laterals import has_one_row, is_lateral, unwrapped, with_lateral
 from eddyline.sql.binder.live_tables import check_outer_join, check_tables, is_non_retroactive
 from eddyline.sql.binder.outer_interval_joins import outer_interval_join
+from eddyline.sql.binder.outer_join_values import outer_join_with_values
 from eddyline.sql.binder.relations import BindQuery, Item, bind_relation
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.sub_query_joins import Reading, has_sub_query, refuse_sub_queries
 from eddyline.sql.binder.unnesting import bind_list, new_columns, unnested
+from eddyline.sql.binder.using import common_columns, equal_columns
 from eddyline.sql.unnest_syntax import Unnesting
 
 #: The arguments of a SELECT's node that are bound wherever there is a FROM clause.
@@ -217,14 +220,17 @@ def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: 
         _join_unnesting(source, join, context)
         return
     if is_lateral(join.this):
-        _join_lateral(source, join, context)
+        _join_lateral(source, join, context, bind_query)
         return
     before, left = source.scope, len(source.items)
     _add(source, join.this, context, bind_query)
     side = str(join.args.get("side") or "")
     is_natural = str(join.args.get("method") or "").upper() == "NATURAL"
-    columns = _common(before, source) if is_natural else join.args.get("using") or ()
-    using = [_using(source, column, before, side, context) for column in columns]
+    columns = common_columns(before, source.scope) if is_natural else join.args.get("using") or ()
+    using = []
+    for column in columns:
+        equal, source.scope = equal_columns(source.scope, column, before, side, context)
+        using.append(equal)
     if is_asof(join) and using:  # of USING (k, ts) the last one is compared
         equal = using[-1]
         using[-1] = functions.resolve(">=", equal.args)
@@ -238,14 +244,15 @@ def _add_join(source: FromClause, join: exp.Join, context: Context, bind_query: 
         if _join_asof(source, join, version, conditions, context):
             return
     if side:
-        refuse_sub_queries(conditions, f"ON of a {side} JOIN", join, context)
-        _join_outer(source, left, cast(OuterSide, side), conditions, context)
+        _join_outer(source, left, cast(OuterSide, side), conditions, join, context)
         context.checked(source.parts[0], join)
     else:
         source.conditions += conditions
 
 
-def _join_lateral(source: FromClause, join: exp.Join, context: Context) -> None:
+def _join_lateral(
+    source: FromClause, join: exp.Join, context: Context, bind_query: BindQuery
+) -> None:
     on, side = join.args.get("on"), join.args.get("side")
     is_true = isinstance(on, exp.Boolean) and bool(on.this)
     plain = not (join.args.get("using") or join.args.get("method"))
@@ -257,6 +264,9 @@ def _join_lateral(source: FromClause, join: exp.Join, context: Context) -> None:
     name = join.this.alias
     if name and any(r.name.lower() == name.lower() for r in source.scope.relations):
         raise context.error(join.this, f"two FROM items are named '{name}'; rename one with AS")
+    if not has_one_row(join.this, context):
+        _join_rows(source, join, context, bind_query)
+        return
     check_tables(source.items, source.parts, context)
     plan, reading = source.plan(context), source.reading(context)
     wide, fields = with_lateral(join, plan, reading, source.scope, context)
@@ -264,6 +274,24 @@ def _join_lateral(source: FromClause, join: exp.Join, context: Context) -> None:
     source.scope = source.scope.joined_with(name, fields)
     if on is not None and not is_true:
         source.conditions.append(Scalars(source.scope, context, clause="ON").condition(on))
+
+
+def _join_rows(source: FromClause, join: exp.Join, context: Context, bind_query: BindQuery) -> None:
+    """Join a LATERAL sub-query that may have several rows."""
+    node = join.this
+    context.require_only(node, "this", "alias", "lateral", "joins")
+    made = lateral_join(unwrapped(node), source.scope, len(source.items), context)
+    plain = exp.Subquery(this=made.query, alias=node.args.get("alias"))
+    plain.meta.update(node.meta)
+    name_columns(plain, made.keys)
+    on = [*made.on, *filter(None, [join.args.get("on")])]
+    condition = exp.and_(*on, copy=False) if on else None
+    joined = exp.Join(this=plain, side=join.args.get("side"), on=condition)
+    joined.meta.update(join.meta)
+    _add_join(source, joined, context, bind_query)
+    columns = source.scope.relations[-1]
+    hidden = (columns.offset + p for key in made.keys for p in columns.positions(key))
+    source.scope = replace(source.scope, hidden=source.scope.hidden | frozenset(hidden))
 
 
 def _join_asof(
@@ -341,42 +369,20 @@ def _add_unnesting(source: FromClause, node: Unnesting, outer: bool, context: Co
     source.scope = source.scope.joined_with(name, new_columns(plan))
 
 
-def _common(before: Scope, source: FromClause) -> list[exp.Expr]:
-    """The columns of a NATURAL JOIN: those that have a name on both sides."""
-    added = source.scope.relations[len(before.relations) :]
-    names = {field.name.lower() for relation in added for field in relation.fields}
-    found = dict.fromkeys(name for name, _ in before.star() if name.lower() in names)
-    return [exp.to_identifier(name, quoted=True) for name in found]
-
-
-def _using(
-    source: FromClause, column: exp.Expr, before: Scope, side: str, context: Context
-) -> Expr:
-    """The equality for a column of USING; the two columns become one in the scope."""
-    added = replace(source.scope, relations=source.scope.relations[len(before.relations) :])
-    node = exp.Column(this=column)
-    left, right = before.column(node, context), added.column(node, context)
-    if left is None or right is None:
-        raise (before if left is None else added).unknown(node, context)
-    scope = source.scope
-    pair = tuple(scope.merged.get(c.index, scope.column_at(c.index)) for c in (left, right))
-    try:
-        equal = functions.resolve("=", pair)
-        # in a row without a match on the left only the right column has a value
-        merged = functions.resolve("coalesce", pair) if side in ("RIGHT", "FULL") else None
-    except SqlError as e:
-        raise context.placed(e, column) from None
-    source.scope = source.scope.merging(left.index, right.index, merged)
-    return equal
-
-
 def _join_outer(
-    source: FromClause, before: int, side: OuterSide, conditions: list[Expr], context: Context
+    source: FromClause,
+    before: int,
+    side: OuterSide,
+    conditions: list[Expr],
+    join: exp.Join,
+    context: Context,
 ) -> None:
     """Join the items in front of the last part, ``before`` in number, with that part."""
     left, right = source.items[:before], source.items[before:]
     check_outer_join(side, left, right, source.parts, context)
-    found = outer_interval_join(side, source.items, conditions, source.scope, context)
+    found = None
+    if not any(map(has_sub_query, conditions)):
+        found = outer_interval_join(side, source.items, conditions, source.scope, context)
     if found is not None:
         made, source.items = found
         source.parts, source.conditions = [made], []
@@ -385,5 +391,8 @@ def _join_outer(
     if any(i.bound.changes for i in counted):
         require_windows(source.open_streams, f"{side} JOIN")
     part = source.parts.pop()
-    source.parts = [outer_join(side, source.plan(context), part, conditions, source.scope)]
-    source.conditions = []
+    inputs = source.plan(context), part
+    sides = ((left, source.parts), (right, [part]))
+    readings = tuple(Reading(context, source.open_streams, *of) for of in sides)
+    made = outer_join_with_values(side, inputs, readings, conditions, source.scope, join, context)
+    source.parts, source.conditions = [made], []

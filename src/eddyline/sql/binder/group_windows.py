@@ -19,17 +19,19 @@ from sqlglot import exp
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import ColumnRef, Expr, columns_of
-from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS, is_window
-from eddyline.algebra.plan import Plan, Sessions
-from eddyline.algebra.reads import nodes, streams_read
+from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS
+from eddyline.algebra.plan import Plan
+from eddyline.algebra.reads import streams_read
 from eddyline.algebra.time_windows import TimeWindows
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.final import has_windows
 from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.grouping import chosen
 from eddyline.sql.binder.intervals import interval_of
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope, WindowKeys
+from eddyline.sql.binder.session_groups import has_sessions
 from eddyline.sql.binder.time_columns import check_event_time
 from eddyline.sql.binder.time_windows import in_sessions, in_windows, with_range
 from eddyline.sql.durations import Interval, parse_interval
@@ -95,7 +97,7 @@ class GroupWindow:
         call = f"{self.node.name}(...)"
         if not streams_read(plan):
             raise context.error(self.node, f"{call} needs a stream: tables have no event time")
-        if any(isinstance(node, Sessions) or is_window(node) for node in nodes(plan)):
+        if has_sessions(plan) or has_windows(plan):
             raise context.error(
                 self.node,
                 f"the rows are in windows already, beside {call}: GROUP BY window_start, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -11,9 +12,15 @@ from eddyline.algebra.plan import GroupBy, Plan
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.grouping_sets import GroupingCall, GroupingSets, bind_sets, has_sets
-from eddyline.sql.binder.over_calls import OverGroup
+from eddyline.sql.binder.over_calls import OverFrame, OverGroup
 from eddyline.sql.binder.scalars import Scalars, has_aggregate
 from eddyline.sql.binder.scope import Scope
+from eddyline.sql.binder.sub_query_joins import (
+    Reading,
+    has_sub_query,
+    sub_query_calls,
+    unsupported,
+)
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.numbers import shortened, whole_number
 
@@ -104,7 +111,7 @@ class GroupRewriter:
                 return self._bits(e)
             if isinstance(e, AggregateCall):
                 return self._aggregate(e.aggregate)
-            if isinstance(e, OverGroup):
+            if isinstance(e, (OverFrame, OverGroup)):
                 return e.rewritten(change)
             if isinstance(e, ColumnRef):
                 raise self._not_a_key(e, scalars)
@@ -112,14 +119,39 @@ class GroupRewriter:
 
         return rewrite(expr, change)
 
-    def plan(self, input_: Plan) -> GroupBy:
-        """The GROUP BY, after all expressions over it have been rewritten."""
+    def plan(self, input_: Plan, reading: Reading | None = None) -> GroupBy:
+        """The GROUP BY, after all expressions over it have been rewritten.
+
+        Args:
+            reading: the rows that are grouped, if sub-queries can be in keys and aggregates.
+
+        Raises:
+            UnsupportedError: there are sub-queries elsewhere.
+        """
+        names = (*map(_key_name, self._keys), *map(str, self._aggregates))
+        parts = [*self._keys, *(e for a in self._aggregates for e in (a.argument, a.where) if e)]
+        if any(map(has_sub_query, parts)):
+            if reading is None or self._sets is not None:
+                raise unsupported(
+                    "GROUPING SETS, or an aggregate here,", self._node(parts), self._context
+                )
+            input_, read = reading.joined(input_, tuple(parts))
+            of = dict(zip(parts, read, strict=True))
+            keys = tuple(of[k] for k in self._keys)
+            aggregates = tuple(
+                replace(a, argument=a.argument and of[a.argument], where=a.where and of[a.where])
+                for a in self._aggregates
+            )
+            return GroupBy(input_, keys, aggregates, names)
         keys = self._keys
         if self._sets is not None:
             input_, keys = self._sets.grouped_input(input_)
         named = (*self._keys, *keys[len(self._keys) :])
         names = (*map(_key_name, named), *map(str, self._aggregates))
         return GroupBy(input_, keys, tuple(self._aggregates), names)
+
+    def _node(self, parts: Sequence[Expr]) -> exp.Expr:
+        return next(c.query.node for e in parts for c in sub_query_calls(e))
 
     def _bits(self, call: GroupingCall) -> Expr:
         if self._sets is None:

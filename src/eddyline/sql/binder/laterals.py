@@ -22,6 +22,33 @@ def is_lateral(node: exp.Expr) -> bool:
     return bool(node.args.get("lateral"))
 
 
+def unwrapped(node: exp.Expr) -> exp.Select:
+    """The SELECT of a LATERAL item."""
+    query = node.this
+    while isinstance(query, exp.Subquery) and query.is_wrapper:
+        query = query.this
+    assert isinstance(query, exp.Select), "checked before"
+    return query
+
+
+def has_one_row(node: exp.Expr, context: Context) -> bool:
+    """Whether a LATERAL sub-query has one row for each row in front of it: aggregates of all.
+
+    Raises:
+        UnsupportedError: it is no SELECT, or HAVING may leave its row out.
+    """
+    query = node.this
+    while isinstance(query, exp.Subquery) and query.is_wrapper:
+        query = query.this
+    grouped = isinstance(query, exp.Select) and is_grouped(query, context.catalog)
+    alone = grouped and not query.args.get("group")
+    if not isinstance(query, exp.Select) or (alone and query.args.get("having")):
+        what = "HAVING without GROUP BY" if isinstance(query, exp.Select) else query.key.upper()
+        message = f"LATERAL with {what} is not supported: write a SELECT, and its conditions in "
+        raise context.error(node, f"{message}WHERE of the whole", UnsupportedError)
+    return alone
+
+
 def with_lateral(
     join: exp.Join, plan: Plan, reading: Reading, scope: Scope, context: Context
 ) -> tuple[Plan, Schema]:
@@ -31,22 +58,11 @@ def with_lateral(
         scope: of the rows.
 
     Raises:
-        SqlError, UnsupportedError: the sub-query may have several rows, or none; or as in
-            expressions.
+        SqlError, UnsupportedError: as in expressions.
     """
     node = join.this
     context.require_only(node, "this", "alias", "lateral", "joins")
-    query = node.this
-    while isinstance(query, exp.Subquery) and query.is_wrapper:
-        query = query.this
-    grouped = isinstance(query, exp.Select) and is_grouped(query, context.catalog)
-    if not grouped or query.args.get("group") or query.args.get("having"):
-        raise context.error(
-            node,
-            "LATERAL takes a SELECT of aggregates without GROUP BY and HAVING, which has one row "
-            "for each row in front of it: write a JOIN for others, ASOF JOIN for the latest row",
-            UnsupportedError,
-        )
+    query = unwrapped(node)
     binder = context.sub_queries
     assert binder is not None, "of a SELECT"
     row = binder.row(query, replace(scope, named=True), context)

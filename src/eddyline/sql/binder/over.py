@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,7 +30,7 @@ from eddyline.algebra.expressions import (
 )
 from eddyline.algebra.functions import Ordering
 from eddyline.algebra.functions.sort_keys import has_order
-from eddyline.algebra.nodes.over import RowFunction
+from eddyline.algebra.nodes.over import ARRIVAL, RowFunction
 from eddyline.algebra.plan import (
     Filter,
     Lookup,
@@ -43,13 +43,15 @@ from eddyline.algebra.plan import (
     filtered,
     join,
 )
+from eddyline.sql.binder.frame_joins import FrameJoin, needs_place, place_key
 from eddyline.sql.binder.grouping import GroupRewriter
-from eddyline.sql.binder.over_calls import OverCall, OverFrame, OverGroup, is_over
+from eddyline.sql.binder.over_calls import OverCall, OverFrame, OverGroup, as_frame, is_over
 from eddyline.sql.binder.running import RunningCall, RunningRows, why_not_running
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.set_operations import null_safe
 
 _NUMBER: Final = RowFunction("row_number")
+_ARRIVAL: Final = RowFunction(ARRIVAL)
 
 
 @dataclass
@@ -58,18 +60,32 @@ class Placed:
 
     plan: Plan
     _columns: dict[Expr, Expr] = field(default_factory=dict)
+    _framed: Plan = field(init=False)
+    _ties: tuple[Ordering, ...] | None = None
+    _several: bool = False
 
-    def compute(self, exprs: Sequence[Expr], scalars: Scalars) -> None:
-        """Let there be columns for all calls with OVER in expressions over the rows."""
+    def compute(self, exprs: Sequence[Expr], scalars: Scalars, *, above: bool = False) -> None:
+        """Let there be columns for all calls with OVER in expressions over the rows.
+
+        Args:
+            above: whether the rows are ordered once more above.
+        """
         called = dict.fromkeys(e for expr in exprs for e in walk(expr) if is_over(e))
         if called and why_not_running([*called], self.plan, scalars.context) is None:
             self._run([c for c in called if isinstance(c, (OverCall, OverFrame))])
             return
-        calls = dict.fromkeys(e for expr in exprs for e in walk(expr) if isinstance(e, OverCall))
+        calls = [c for c in called if isinstance(c, OverCall) and not c.ignores_nulls]
         groups = dict.fromkeys(e for expr in exprs for e in walk(expr) if isinstance(e, OverGroup))
         rows = self.plan
+        frames = {c: as_frame(c) for c in called if isinstance(c, (OverCall, OverFrame))}
+        framed = [f for f in frames.values() if f is not None]
+        ordered = {c.place for c in calls}
+        tied = {(f.partition, f.order) for f in framed if needs_place(f)}
+        self._several = len(ordered) + len(tied) + above > 1
+        places = self._numbered(framed)
         for place in dict.fromkeys(c.place for c in calls):
-            self._order([c for c in calls if c.place == place], rows)
+            self._order([c for c in calls if c.place == place])
+        self._join_frames({c: f for c, f in frames.items() if f is not None}, places, scalars)
         for keys in dict.fromkeys(g.arguments for g in groups):
             self._group([g for g in groups if g.arguments == keys], rows, scalars)
 
@@ -84,12 +100,61 @@ class Placed:
         self.plan = rows.plan
         self._columns |= rows.columns
 
-    def _order(self, calls: Sequence[OverCall], rows: Plan) -> None:
+    def _numbered(self, frames: Sequence[OverFrame]) -> Mapping[OverFrame, Expr]:
+        """Number rows that tie where frames need it; the sort keys of places."""
+        of_places = [f for f in frames if needs_place(f)]
+        places: dict[OverFrame, Expr] = {}
+        for partition, order in dict.fromkeys((f.partition, f.order) for f in of_places):
+            width = len(self.plan.schema)
+            among = tuple(dict.fromkeys((*partition, *(o.value for o in order))))
+            self.plan = self._with_values(among, order, (_NUMBER,), (f"place {width}",))
+            own = [f for f in of_places if (f.partition, f.order) == (partition, order)]
+            places |= dict.fromkeys(own, place_key(self.plan, width, order))
+        self._framed = self.plan
+        return places
+
+    def _with_values(
+        self,
+        partition: tuple[Expr, ...],
+        order: tuple[Ordering, ...],
+        computed: tuple[RowFunction, ...],
+        names: tuple[str, ...],
+    ) -> Plan:
+        """The rows with values of their places. Where rows of a stream tie, they are in the order
+        of arrival, which the first node adds as a column for others above: there rows come again
+        when their values change.
+        """
+        if self._ties is None:
+            self._ties = ties_of(self.plan)
+        if self._ties or not self._several:
+            return Over(self.plan, partition, order, self._ties, computed, names)
+        with_arrival = (*computed, _ARRIVAL)
+        found = Over(self.plan, partition, order, (), with_arrival, (*names, ARRIVAL))
+        last = len(found.schema) - 1
+        self._ties = (Ordering(ColumnRef(_ARRIVAL.type, last, ARRIVAL)),)
+        return found
+
+    @property
+    def ties(self) -> tuple[Ordering, ...]:
+        """The order of rows that tie in what is above."""
+        return ties_of(self.plan) if self._ties is None else self._ties
+
+    def _join_frames(
+        self, frames: Mapping[Expr, OverFrame], places: Mapping[OverFrame, Expr], scalars: Scalars
+    ) -> None:
+        """Join rows with the aggregates of their frames."""
+        for shape in dict.fromkeys(f.shape for f in frames.values()):
+            own = [f for f in dict.fromkeys(frames.values()) if f.shape == shape]
+            joined = FrameJoin(self._framed, own, places.get(own[0]), scalars)
+            self.plan, values = joined.beside(self.plan)
+            self._columns |= {c: values[f] for c, f in frames.items() if f in values}
+
+    def _order(self, calls: Sequence[OverCall]) -> None:
         computed = tuple(dict.fromkeys(c.row_function for c in calls))
         partition, order = calls[0].place
         width = len(self.plan.schema)
         names = tuple(map(str, computed))
-        self.plan = Over(self.plan, partition, order, ties_of(rows), computed, names)
+        self.plan = self._with_values(partition, order, computed, names)
         for call in calls:
             number = computed.index(call.row_function)
             self._columns[call] = ColumnRef(call.type, width + number, names[number])
@@ -116,7 +181,7 @@ def ties_of(rows: Plan) -> tuple[Ordering, ...]:
     came about.
     """
     below = rows
-    while isinstance(below, (Filter, Project, Unnest, Lookup, Over)):
+    while isinstance(below, (Filter, Project, Unnest, Lookup)):
         below = below.inputs[0]
     if isinstance(below, StreamScan):
         return ()
@@ -141,12 +206,24 @@ def first_rows(
     order: tuple[Ordering, ...],
     places: FirstPlaces,
     outputs: Sequence[tuple[Expr, str]],
+    ties: tuple[Ordering, ...] | None = None,
 ) -> Plan:
-    """The first rows of each partition, projected."""
+    """The first rows of each partition, projected.
+
+    Args:
+        ties: the order of rows that tie; None: :func:`ties_of` the plan.
+    """
     function = RowFunction("rank") if places.with_ties else _NUMBER
     limit, silent = places.skipped + places.count, not places.skipped
     ordered: Plan = Over(
-        plan, partition, order, ties_of(plan), (function,), (str(function),), limit, silent
+        plan,
+        partition,
+        order,
+        ties_of(plan) if ties is None else ties,
+        (function,),
+        (str(function),),
+        limit,
+        silent,
     )
     if places.skipped:
         rank = ColumnRef(function.type, len(plan.schema), str(function))

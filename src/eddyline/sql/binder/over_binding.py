@@ -13,16 +13,15 @@ from eddyline.sql.binder.aggregate_calls import read_call
 from eddyline.sql.binder.expression_binder import ExpressionBinder
 from eddyline.sql.binder.frames import read_frame
 from eddyline.sql.binder.over_calls import (
-    ROW_FUNCTIONS,
     OverFrame,
     OverGroup,
-    WindowCall,
     called_over,
     frame_of,
     is_of_time,
     require_order,
     written_calls,
 )
+from eddyline.sql.binder.window_calls import ROW_FUNCTIONS, WindowCall
 
 #: Aggregates that are the first and the last value of a frame by time.
 _AGGREGATES: Final = {
@@ -81,9 +80,15 @@ def _of_frame(
     """An aggregate over a part of a partition."""
     if not order:
         raise scalars.context.error(node, "ROWS and RANGE need ORDER BY in OVER (...)")
-    frame, before = read_frame(node.args.get("spec"), scalars.context)
     arguments = (*partition, *(o.value for o in order))
-    descending = tuple(o.descending for o in order)
     return OverFrame(
-        value.type, "over", arguments, value, frame, before, len(partition), descending, node
+        value.type,
+        "over",
+        arguments,
+        value,
+        read_frame(node.args.get("spec"), scalars.context),
+        len(partition),
+        tuple(o.descending for o in order),
+        tuple(o.nulls_first for o in order),
+        node,
     )

@@ -7,30 +7,17 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.types as pt
 from sqlglot import exp
 
 from eddyline.algebra import functions
-from eddyline.algebra.expressions import AggregateCall, Call, Expr, Literal, rewrite
+from eddyline.algebra.expressions import AggregateCall, Call, Expr, rewrite
 from eddyline.algebra.functions import Ordering
 from eddyline.algebra.functions.sort_keys import has_order
-from eddyline.algebra.nodes.over import RowFunction
-from eddyline.algebra.nodes.running_over import Frame
-from eddyline.errors import UnsupportedError, did_you_mean
+from eddyline.algebra.nodes.over import OF_KNOWN, RowFunction
 from eddyline.sql.binder.aggregate_calls import read_call
 from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.frames import Bounds, FrameOf
 from eddyline.types import sql_type
-
-#: What an ORDER BY without a frame has.
-_RUNNING: Final = ("RANGE", "UNBOUNDED PRECEDING", "CURRENT ROW")
-_WHOLE: Final = ("UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING")
-_SHORT: Final = {"first": "first_value", "any_value": "first_value", "last": "last_value"}
-_RANKS: Final = ("row_number", "rank", "dense_rank", "ntile", "percent_rank", "cume_dist")
-_OF_ROWS: Final = ("lag", "lead", "first_value", "last_value", "nth_value")
-#: With IGNORE NULLS.
-_KNOWN: Final = {"lag": "known_before", "first_value": "first_known", "last_value": "last_known"}
-#: The functions of a row's place; some are aggregates elsewhere.
-ROW_FUNCTIONS: Final = frozenset((*_RANKS, *_OF_ROWS, *_SHORT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +59,11 @@ class OverCall(Call):
         return tuple(Ordering(*f) for f in flags)
 
     @property
+    def ignores_nulls(self) -> bool:
+        """Whether its function ignores NULLs."""
+        return self.computed.function in OF_KNOWN
+
+    @property
     def place(self) -> tuple[tuple[Expr, ...], tuple[Ordering, ...]]:
         """The partition and the order: calls that agree on both are computed together."""
         return self.partition, self.order
@@ -85,16 +77,22 @@ class OverGroup(Call):
 
     def rewritten(self, change: Callable[[Expr], Expr | None]) -> OverGroup:
         """The same with the keys and the arguments of the aggregates rewritten."""
-
-        def aggregate(e: Expr) -> Expr | None:
-            if not isinstance(e, AggregateCall):
-                return None
-            of = e.aggregate
-            argument, where = (x and rewrite(x, change) for x in (of.argument, of.where))
-            return replace(e, aggregate=replace(of, argument=argument, where=where))
-
         keys = tuple(rewrite(k, change) for k in self.arguments)
-        return replace(self, arguments=keys, aggregated=rewrite(self.aggregated, aggregate))
+        return replace(self, arguments=keys, aggregated=with_arguments(self.aggregated, change))
+
+
+@dataclass(frozen=True, slots=True)
+class RowPlace(Expr):
+    """The place of a row in the order of its partition, in an aggregate of an OverFrame, until a
+    node has a column for it.
+    """
+
+    def __str__(self) -> str:
+        return "place"
+
+
+#: A sort key.
+PLACE: Final = RowPlace(pa.binary())
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +101,18 @@ class OverFrame(Call):
     values of the order.
 
     Attributes:
-        aggregated: the expression. frame, before: as in ``frames.FrameOf``.
-        keys: the number of keys of the partition. descending: of each value of the order.
+        aggregated: the expression. frame: its rows.
+        keys: the number of keys of the partition.
+        descending, nulls_first: of each value of the order.
         node: where it is written.
     """
 
     aggregated: Expr
-    frame: Frame
-    before: int
+    frame: FrameOf
     keys: int
     descending: tuple[bool, ...]
-    node: exp.Window = field(compare=False)
+    nulls_first: tuple[bool, ...]
+    node: exp.Window | None = field(compare=False)
 
     @property
     def partition(self) -> tuple[Expr, ...]:
@@ -123,206 +122,57 @@ class OverFrame(Call):
     @property
     def order(self) -> tuple[Ordering, ...]:
         """The order of rows in the partition."""
-        flags = zip(self.arguments[self.keys :], self.descending, strict=True)
-        return tuple(Ordering(value, descending) for value, descending in flags)
+        flags = zip(self.arguments[self.keys :], self.descending, self.nulls_first, strict=True)
+        return tuple(Ordering(*f) for f in flags)
 
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """The partition, the order and the frame: calls that agree are computed together."""
+        return self.partition, self.order, self.frame.bounds
 
-@dataclass(frozen=True)
-class WindowCall:
-    """A call with OVER as written, with its parts bound.
-
-    ``frame``: unit, start and end; None if it is not written.
-    """
-
-    node: exp.Window
-    name: str
-    arguments: tuple[Expr, ...]
-    partition: tuple[Expr, ...]
-    order: tuple[Ordering, ...]
-    frame: tuple[str, str, str] | None
-    context: Context
-
-    def bound(self) -> Expr:
-        """The value of the call.
-
-        Raises:
-            SqlError, UnsupportedError: it has no such value.
-        """
-        name = _SHORT.get(self.name, self.name)
-        if name not in (*_RANKS, *_OF_ROWS):
-            known = did_you_mean(name, [*_RANKS, *_OF_ROWS])
-            message = f"{self.name} is not a function that takes OVER here; {known}"
-            raise self._fail(message)
-        if not self.order and name not in ("first_value", "last_value"):
-            raise self._fail(f"{self.name} needs ORDER BY in OVER (...)")
-        if self.frame is not None and name in (*_RANKS, "lag", "lead"):
-            raise self._fail(f"{self.name} takes no ROWS or RANGE: it is about the whole partition")
-        return _FUNCTIONS[name](self)
-
-    def ignoring_nulls(self) -> Expr:
-        """The value of the call with IGNORE NULLS.
-
-        Raises:
-            SqlError, UnsupportedError: as :meth:`bound`; NULLs are ignored in values up to the
-                current row only.
-        """
-        name = _SHORT.get(self.name, self.name)
-        if name not in _KNOWN:
-            raise self._fail(f"IGNORE NULLS with {self.name} and OVER is not supported")
-        self.takes(1, 1)
-        if not self.order:
-            raise self._fail(f"{self.name} needs ORDER BY in OVER (...)")
-        given = self.frame or _RUNNING
-        up_to_here = given in (_RUNNING, ("ROWS", "UNBOUNDED PRECEDING", "CURRENT ROW"))
-        if not up_to_here or (name == "last_value" and self.frame is None):
-            raise self.refuse_frame("with IGNORE NULLS write ROWS UNBOUNDED PRECEDING")
-        return self.call(_KNOWN[name], self.arguments[0])
-
-    def call(self, function: str, argument: Expr | None = None, offset: int = 0) -> Expr:
-        """The value of a function."""
-        computed = RowFunction(function, argument, offset)
-        first = () if argument is None else (argument,)
-        return OverCall(
-            computed.type,
-            "over",
-            (*first, *self.partition, *(o.value for o in self.order)),
-            replace(computed, argument=None),
-            len(self.partition),
-            tuple(o.descending for o in self.order),
-            tuple(o.nulls_first for o in self.order),
+    def rewritten(self, change: Callable[[Expr], Expr | None]) -> OverFrame:
+        """The same with the keys, the order and the arguments of the aggregates rewritten."""
+        arguments = tuple(rewrite(a, change) for a in self.arguments)
+        return replace(
+            self, arguments=arguments, aggregated=with_arguments(self.aggregated, change)
         )
 
-    def takes(self, least: int, most: int) -> None:
-        """Check the number of arguments."""
-        if not least <= len(self.arguments) <= most:
-            wanted = str(least) if least == most else f"{least} to {most}"
-            plural = "" if wanted == "1" else "s"
-            raise self._fail(f"{self.name} takes {wanted} argument{plural}")
 
-    def number(self, place: int, least: int) -> int:
-        """A constant whole number among the arguments."""
-        given = self.arguments[place]
-        value = given.value if isinstance(given, Literal) and pt.is_integer(given.type) else None
-        if value is None or value < least:
-            raise self._fail(f"{self.name} takes a constant whole number from {least} on")
-        return int(value)
+def with_arguments(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """An expression over aggregates with their arguments and conditions rewritten."""
 
-    def refuse_frame(self, advice: str) -> UnsupportedError:
-        """The error for a frame that the function does not take."""
-        frame = " ".join((self.frame or _RUNNING)[:1]) + " BETWEEN "
-        frame += " AND ".join((self.frame or _RUNNING)[1:])
-        return self._fail(f"{self.name} over {frame} is not supported: {advice}", UnsupportedError)
+    def aggregate(e: Expr) -> Expr | None:
+        if not isinstance(e, AggregateCall):
+            return None
+        of = e.aggregate
+        argument, where = (x and rewrite(x, change) for x in (of.argument, of.where))
+        return replace(e, aggregate=replace(of, argument=argument, where=where))
 
-    def _fail(self, message: str, kind: type = UnsupportedError) -> UnsupportedError:
-        error = self.context.error(self.node, message, kind)
-        assert isinstance(error, UnsupportedError)
-        return error
+    return rewrite(expr, aggregate)
 
 
-def _rank(call: WindowCall) -> Expr:
-    call.takes(0, 0)
-    return call.call(call.name)
+def as_frame(call: OverCall | OverFrame) -> OverFrame | None:
+    """The call as an aggregate of a frame; None if it is about places of rows."""
+    if isinstance(call, OverFrame):
+        return call
+    if not call.ignores_nulls:
+        return None
+    function = call.row_function
+    assert function.argument is not None, "it takes the value of a row"
+    which = "first" if function.function == "first_known" else "last"
+    value = value_at_end(which, function.argument, (Ordering(PLACE),), ignore=True)
+    end = -1 if function.function == "known_before" else 0
+    frame = FrameOf(None, 0, Bounds("rows", None, end))
+    order = tuple(o.value for o in call.order)
+    arguments = (*call.partition, *order)
+    flags = (call.keys, call.descending, call.nulls_first)
+    return OverFrame(value.type, "over", arguments, value, frame, *flags, None)
 
 
-def _ntile(call: WindowCall) -> Expr:
-    call.takes(1, 1)
-    return call.call("ntile", offset=call.number(0, 1))
-
-
-def _percent_rank(call: WindowCall) -> Expr:
-    """(rank - 1) / (rows - 1), 0 for one row."""
-    call.takes(0, 0)
-    one, zero = (functions.literal(float(n), pa.float64()) for n in (1, 0))
-    rank, rows = (functions.cast(call.call(f), pa.float64()) for f in ("rank", "rows"))
-    less = [functions.resolve("-", (n, one)) for n in (rank, rows)]
-    alone = functions.resolve("<=", (rows, one))
-    return functions.resolve("case", (alone, zero, functions.resolve("/", tuple(less))))
-
-
-def _cume_dist(call: WindowCall) -> Expr:
-    """The share of rows up to the last one that ties: all but those before it, backwards."""
-    call.takes(0, 0)
-    backwards = (Ordering(o.value, not o.descending, not o.nulls_first) for o in call.order)
-    back = replace(call, order=tuple(backwards)).call("rank")
-    rows, behind = (functions.cast(e, pa.float64()) for e in (call.call("rows"), back))
-    one = functions.literal(1.0, pa.float64())
-    up_to = functions.resolve("+", (functions.resolve("-", (rows, behind)), one))
-    return functions.resolve("/", (up_to, rows))
-
-
-def _neighbour(function: str) -> Callable[[WindowCall], Expr]:
-    def bound(call: WindowCall) -> Expr:
-        call.takes(1, 3)
-        offset = call.number(1, 0) if len(call.arguments) > 1 else 1
-        value = call.call(function, call.arguments[0], offset)
-        if len(call.arguments) < 3:
-            return value
-        here = call.call(function, functions.literal(True, pa.bool_()), offset)
-        found = functions.resolve("is_not_null", (here,))
-        return functions.resolve("case", (found, value, call.arguments[2]))
-
-    return bound
-
-
-def _first_value(call: WindowCall) -> Expr:
-    call.takes(1, 1)
-    _, start, _ = call.frame or _RUNNING
-    rows = _preceding(call)
-    if start == _WHOLE[0]:
-        return call.call("first_value", call.arguments[0])
-    if rows is None:
-        raise call.refuse_frame("write ROWS BETWEEN n PRECEDING AND CURRENT ROW, or UNBOUNDED")
-    return call.call("from", call.arguments[0], rows)
-
-
-def _last_value(call: WindowCall) -> Expr:
-    call.takes(1, 1)
-    unit, _, end = call.frame or (_RUNNING if call.order else ("RANGE", *_WHOLE))
-    if end == _WHOLE[1]:
-        return call.call("last_value", call.arguments[0])
-    if unit == "ROWS" and end == "CURRENT ROW":
-        return call.arguments[0]
-    advice = "write ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING for the last row"
-    raise call.refuse_frame(advice)
-
-
-def _nth_value(call: WindowCall) -> Expr:
-    call.takes(2, 2)
-    value, place, rows = call.arguments[0], call.number(1, 1), _preceding(call)
-    if call.frame == ("ROWS", "UNBOUNDED PRECEDING", "CURRENT ROW"):
-        return call.call("nth_value", value, place)
-    if rows is None:
-        advice = "write ROWS BETWEEN n, or UNBOUNDED, PRECEDING AND CURRENT ROW"
-        raise call.refuse_frame(advice)
-    if place > rows + 1:
-        return functions.literal(None, value.type)
-    few = functions.literal(rows, pa.int64())
-    has_all = functions.resolve(">", (call.call("row_number"), few))
-    among_few = call.call("nth_value", value, place)
-    return functions.resolve(
-        "case", (has_all, call.call("lag", value, rows + 1 - place), among_few)
-    )
-
-
-def _preceding(call: WindowCall) -> int | None:
-    """The number of rows of ROWS BETWEEN n PRECEDING AND CURRENT ROW; None of other frames."""
-    unit, start, end = call.frame or _RUNNING
-    count, _, side = start.partition(" ")
-    found = unit == "ROWS" and side == "PRECEDING" and end == "CURRENT ROW" and count.isdigit()
-    return int(count) if found else None
-
-
-_FUNCTIONS: Final[dict[str, Callable[[WindowCall], Expr]]] = {
-    **dict.fromkeys(("row_number", "rank", "dense_rank"), _rank),
-    "ntile": _ntile,
-    "percent_rank": _percent_rank,
-    "cume_dist": _cume_dist,
-    "lag": _neighbour("lag"),
-    "lead": _neighbour("lead"),
-    "first_value": _first_value,
-    "last_value": _last_value,
-    "nth_value": _nth_value,
-}
+def value_at_end(function: str, value: Expr, order: tuple[Ordering, ...], *, ignore: bool) -> Expr:
+    """The first or the last value in an order, as an aggregate."""
+    request = functions.Request(function, (value,), order=order, ignore_nulls=ignore)
+    return functions.resolve_aggregate(request)
 
 
 def is_over(expr: Expr) -> bool:

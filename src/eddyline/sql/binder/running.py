@@ -12,15 +12,23 @@ comes, need no window, and never change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 import pyarrow as pa
 
 from eddyline.algebra import functions
-from eddyline.algebra.expressions import Aggregate, AggregateCall, ColumnRef, Expr, rewrite
+from eddyline.algebra.expressions import (
+    Aggregate,
+    AggregateCall,
+    Call,
+    ColumnRef,
+    Expr,
+    rewrite,
+)
 from eddyline.algebra.functions import Ordering
+from eddyline.algebra.functions.sort_keys import sort_key
 from eddyline.algebra.nodes.over import RowFunction
 from eddyline.algebra.nodes.running_over import (
     EarlierValue,
@@ -30,12 +38,13 @@ from eddyline.algebra.nodes.running_over import (
     NthValue,
     RunningValue,
 )
-from eddyline.algebra.nodes.windowed import is_window
 from eddyline.algebra.patterns import Pattern
-from eddyline.algebra.plan import Plan, RunningOver, Sessions
-from eddyline.algebra.reads import nodes
+from eddyline.algebra.plan import Plan, RunningOver
 from eddyline.sql.binder.context import Context
-from eddyline.sql.binder.over_calls import OverCall, OverFrame
+from eddyline.sql.binder.final import has_windows
+from eddyline.sql.binder.final_streams import has_final_rows, is_in_time, ties_are_ordered
+from eddyline.sql.binder.over_calls import PLACE, OverCall, OverFrame
+from eddyline.sql.binder.session_groups import has_sessions
 from eddyline.sql.binder.time_columns import time_column
 
 #: Functions that ignore NULLs.
@@ -47,6 +56,16 @@ _KNOWN: Final[Mapping[str, Literal["first", "last", "before"]]] = {
 #: What a row and those before it decide; others read rows behind it.
 _RUNNING: Final = ("row_number", "lag", "first_value", "nth_value", "from", *_KNOWN)
 _ALL_ROWS: Final = Frame("rows", None)
+_TRUE: Final = functions.literal(True, pa.bool_())
+#: Frames of which the rows are not those that have come last.
+_FRAMES: Final = (
+    "without a window rows come one by one, so a frame ends with the current row, of ROWS also "
+    "before it: end it at CURRENT ROW, or write a window, as in s [RANGE 5 MINUTES]"
+)
+_TIES: Final = (
+    "results of one window have no order: PARTITION BY all keys of GROUP BY but those of the "
+    "window, or write RANGE"
+)
 #: A call that can run.
 RunningCall = OverCall | OverFrame
 
@@ -55,24 +74,38 @@ def why_not_running(calls: Sequence[Expr], plan: Plan, context: Context) -> str 
     """Why values of calls with OVER over the rows of a plan are not known when a row comes; None if
     they are.
     """
-    if any(isinstance(node, Sessions) or is_window(node) for node in nodes(plan)):
+    if has_sessions(plan) or has_windows(plan):
         return (
-            "it is over the rows of a stream: write the results of the windows to a sink, and read "
-            "that as a stream"
+            "it is over the rows of a stream, or over final results of windows with ORDER BY "
+            "window_end"
         )
     if plan.takes_back or plan.pattern is not Pattern.MONOTONIC:
         return "it is over the rows of a stream, from its beginning on: leave the window out"
     time = time_column(plan, context)
-    if time is None:
+    if time is None and not has_final_rows(plan):
         return "the rows have no event time"
     for call in calls:
         if not isinstance(call, (OverCall, OverFrame)):
             return "OVER without ORDER BY is over all rows of a partition"
         if isinstance(call, OverCall) and call.computed.function not in _RUNNING:
             return f"{call.computed.function} is about rows that come later"
-        if not _in_time(call.order, time):
+        if isinstance(call, OverFrame) and call.frame.frame is None:
+            return _FRAMES
+        if time is None:
+            if not is_in_time(plan, call.order, by_place=_is_by_place(call)):
+                return "the order is that in which windows end: write ORDER BY window_end"
+            if _is_by_place(call) and not ties_are_ordered(plan, call.partition):
+                return _TIES
+        elif not _in_time(call.order, time):
             return f"the order is that in which rows come: write ORDER BY {plan.schema[time].name}"
     return None
+
+
+def _is_by_place(call: OverCall | OverFrame) -> bool:
+    """Whether the order of rows that tie matters."""
+    if isinstance(call, OverFrame):
+        return call.frame.bounds.unit == "rows"
+    return True
 
 
 def _in_time(order: Sequence[Ordering], time: int) -> bool:
@@ -133,14 +166,18 @@ def _shifted(call: OverFrame, values: _Values) -> dict[Aggregate, Aggregate]:
     """The aggregates of a call over columns in which rows come as many rows later as the frame ends
     before the current row.
     """
+    before = call.frame.before
+
+    def earlier(e: Expr) -> Expr:
+        return values.column(EarlierValue(e, before)) if before else e
 
     def later(aggregate: Aggregate) -> Aggregate:
-        if not call.before:
+        if isinstance(aggregate.argument, Call) and PLACE in aggregate.argument.args:
+            return _by_place(aggregate, earlier, _number(values))
+        if not before:
             return aggregate
-        value = functions.literal(True, pa.bool_()) if aggregate.value is None else aggregate.value
-        return replace(
-            aggregate, argument=values.column(EarlierValue(value, call.before)), where=None
-        )
+        value = _TRUE if aggregate.value is None else aggregate.value
+        return replace(aggregate, argument=earlier(value), where=None)
 
     found: dict[Aggregate, Aggregate] = {}
 
@@ -153,11 +190,25 @@ def _shifted(call: OverFrame, values: _Values) -> dict[Aggregate, Aggregate]:
     return found
 
 
+def _by_place(aggregate: Aggregate, earlier: Callable[[Expr], Expr], number: Expr) -> Aggregate:
+    """An aggregate of sort keys that begin with the place of a row, for which any numbers do that
+    ascend with it.
+    """
+    key = aggregate.argument
+    assert isinstance(key, Call) and key.args[1] == PLACE, "a sort key by places"
+    letters, _, *values = key.args
+    place = sort_key("ORDER BY", Ordering(number))
+    where = earlier(_TRUE if aggregate.where is None else aggregate.where)
+    argument = replace(key, arguments=(letters, place, *map(earlier, values)))
+    return replace(aggregate, argument=argument, where=where)
+
+
 def _aggregated(call: OverFrame, of: dict[Aggregate, Aggregate], values: _Values) -> Expr:
     def change(e: Expr) -> Expr | None:
         if not isinstance(e, AggregateCall):
             return None
-        return values.column(FrameAggregate(of[e.aggregate], call.frame))
+        assert call.frame.frame is not None, "a frame of rows that have come"
+        return values.column(FrameAggregate(of[e.aggregate], call.frame.frame))
 
     return rewrite(call.aggregated, change)
 

@@ -366,7 +366,7 @@ def has_aggregate(node: exp.Expr, catalog: Catalog) -> bool:
 #: sum of the counts of all groups.
 _OVER: Final = "an aggregate with OVER"
 #: Where expressions can have sub-queries; None: the select list and HAVING.
-_WITH_SUB_QUERIES: Final = (None, "WHERE", "ON")
+_WITH_SUB_QUERIES: Final = (None, "WHERE", "ON", "GROUP BY", "an aggregate")
 
 _Handler = Callable[[Scalars, Any], Expr]
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import cached_property
 
+import pyarrow as pa
+import pyarrow.types as pt
 from sqlglot import exp
 
+from eddyline.algebra import functions
 from eddyline.algebra.expressions import ColumnRef, Expr, shift_columns
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
@@ -136,9 +140,21 @@ class Scope:
         if names_row(node, context):
             return parameter(node, context)
         column = self.column(node, context)
+        if column is None and node.name.lower() == "window_time":
+            return self._window_time(node, context)
         if column is None or node.table:
             return column
         return self._home(node).merged.get(column.index, column)
+
+    def _window_time(self, node: exp.Column, context: Context) -> Expr | None:
+        """The last instant of the window of a row, if it has one."""
+        end = node.copy()
+        end.set("this", exp.to_identifier("window_end"))
+        column = self.column(end, context)
+        if column is None or not pt.is_timestamp(column.type):
+            return None
+        instant = functions.literal(timedelta(microseconds=1), pa.duration("us"))
+        return functions.resolve("-", (column, instant))
 
     def column(self, node: exp.Column, context: Context) -> ColumnRef | None:
         """As :meth:`resolve`, but of columns merged by USING the leftmost."""

@@ -12,6 +12,7 @@ from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream, require_windows
 from eddyline.sql.binder.event_times import event_time
 from eddyline.sql.binder.existence import split_where, with_existences
+from eddyline.sql.binder.final_streams import has_final_rows
 from eddyline.sql.binder.first_rows import CLAUSES, FirstRows, SelectedRows
 from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.group_windows import find_group_window
@@ -44,14 +45,24 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
     else:
         rows = _ungrouped(select, plan, source, chosen, context)
     bound = context.checked(chosen.of(rows, streams), select)
-    return BoundPlan(bound, _made(bound, rows.plan, streams))
+    return BoundPlan(bound, _made(bound, rows.plan, streams, select, context))
 
 
-def _made(plan: Plan, rows: Plan, streams: tuple[OpenStream, ...]) -> tuple[OpenStream, ...]:
-    """The streams without a window, whose rows have got values with OVER in a plan above."""
+def _made(
+    plan: Plan,
+    rows: Plan,
+    streams: tuple[OpenStream, ...],
+    select: exp.Select,
+    context: Context,
+) -> tuple[OpenStream, ...]:
+    """The streams without a window, whose rows have got values with OVER in a plan above: final
+    results of windows become one by this.
+    """
     while plan is not rows:
         if isinstance(plan, (Over, RunningOver)):
             made, ranked = "rows with values of OVER", isinstance(plan, Over)
+            if isinstance(plan, RunningOver) and not streams and has_final_rows(plan):
+                streams = (OpenStream("results of windows", select, context),)
             return tuple(replace(s, made=made, ranked=ranked) for s in streams)
         if len(plan.inputs) != 1:
             break
@@ -118,7 +129,7 @@ def _grouped(
     if chosen.qualify is not None:
         qualify = groups.over(scalars.condition(chosen.qualify), scalars)
     places = chosen.bound(scalars, lambda e: groups.over(e, scalars), exprs)
-    plan, reading = groups.plan(plan), Reading(context, streams)
+    plan, reading = groups.plan(plan, source.reading(context)), Reading(context, streams)
     terms = conjuncts(condition)
     plan = filtered(plan, (t for t in terms if not has_sub_query(t)))
     plan = reading.filtered(plan, [t for t in terms if has_sub_query(t)])

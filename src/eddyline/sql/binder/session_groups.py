@@ -119,7 +119,8 @@ def rows_of_sessions(plan: Plan) -> GroupedRows:
     what = words.get(type(plan).__name__, "this")
     raise NoSessionGroups(
         f"{what} of sessions is not supported: they are grouped alone, {_FORM}; for more "
-        f"write {_EARLY}, or the result to a sink, and read that as a stream"
+        f"put a window over these groups, as in FROM TUMBLE((SELECT ...), _ts, INTERVAL '1' HOUR), "
+        f"or write {_EARLY}"
     )
 
 

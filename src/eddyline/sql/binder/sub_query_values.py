@@ -7,9 +7,8 @@ has no rows COUNT is 0 and all else NULL. Source: Seshadri, Pirahesh and Leung 1
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 import pyarrow as pa
@@ -17,7 +16,6 @@ from sqlglot import exp
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import (
-    Aggregate,
     AggregateCall,
     ColumnRef,
     Expr,
@@ -35,12 +33,14 @@ from eddyline.sql.binder.context import BoundPlan, Context, OuterColumns, requir
 from eddyline.sql.binder.existence import (
     ROWS,
     ExistenceTerm,
+    Row,
     bind_sub_query,
     outer_names,
     split_where,
     unwrapped,
     with_existences,
 )
+from eddyline.sql.binder.first_values import with_first_values
 from eddyline.sql.binder.grouping import bind_keys, is_grouped
 from eddyline.sql.binder.live_tables import check_tables
 from eddyline.sql.binder.matching import Match, matched
@@ -49,7 +49,15 @@ from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.select_list import SelectItem, aliases, select_items, unaliased
 from eddyline.sql.binder.sources import bind_source
-from eddyline.sql.binder.sub_query_joins import Kind, SubQuery, call, split_values, unsupported
+from eddyline.sql.binder.sub_query_groups import SubQueryGroups
+from eddyline.sql.binder.sub_query_joins import (
+    Kind,
+    SubQuery,
+    call,
+    split_values,
+    unsupported,
+)
+from eddyline.sql.rewrites import COMPARED
 
 _SEVERAL: Final = (
     "a sub-query in an expression must have one row, and this one may have several: write an "
@@ -130,8 +138,12 @@ class SubQueryBinder:
 
     def _in(self, node: exp.In, needle: tuple[Expr, ...], outer: Scope, context: Context) -> Expr:
         """TRUE if a y equals x; else NULL if a y may equal it but for NULLs; else FALSE."""
-        context.require_only(node, "this", "query")
+        context.require_only(node, "this", "query", COMPARED)
         equal = ExistenceTerm(node, node.args["query"], False, node.this, "equal")
+        compared = node.args.get(COMPARED)
+        if compared is not None:
+            sign, word = compared.split()
+            return self._compared(equal, needle, sign, word == "ALL", outer, context)
         if _is_filter(node):
             return self._exists(equal, needle, outer, context)
         found = [self._exists(replace(equal, row=row), needle, outer, context) for row in ROWS]
@@ -139,10 +151,41 @@ class SubQueryBinder:
         cases = (found[0], true, found[1], unknown, found[2], unknown, false)
         return functions.resolve("case", cases)
 
+    def _compared(
+        self,
+        term: ExistenceTerm,
+        needle: tuple[Expr, ...],
+        sign: str,
+        is_all: bool,
+        outer: Scope,
+        context: Context,
+    ) -> Expr:
+        """``x > ANY (SELECT y ...)``: TRUE if a y is less than x; else NULL if a comparison is;
+        else FALSE. With ALL: FALSE if a y is not, else NULL if a comparison is, else TRUE.
+        """
+
+        def there(row: Row) -> Expr:
+            return self._exists(replace(term, row=row, sign=sign), needle, outer, context)
+
+        if _is_filter(term.node):
+            if not is_all:
+                return there("compared")
+            return functions.resolve("not", (there("untrue"),))
+        decided, otherwise = (Literal(pa.bool_(), value) for value in (not is_all, is_all))
+        cases = (
+            there("failed" if is_all else "compared"),
+            decided,
+            there("unknown"),
+            Literal(pa.bool_(), None),
+            otherwise,
+        )
+        return functions.resolve("case", cases)
+
     # -- rows of values ----------------------------------------------------------------------------
 
     def row(self, query: exp.Expr, outer: Scope, context: Context) -> list[tuple[str, Expr]]:
         """The names and values of the columns of a sub-query that has one row, or none."""
+        query = with_first_values(query, context)
         select = (
             query if isinstance(query, exp.Select) and is_grouped(query, context.catalog) else None
         )
@@ -234,7 +277,7 @@ class _AggregateBinder:
         if having is not None:
             scalars = Scalars(scope, context, aliases=known, keys=())
             condition = SelectItem("", scalars.condition(having.this), scalars)
-        groups = _Groups(self, match, bound, context, counts=not grouped)
+        groups = SubQueryGroups(self.query, self.outer, match, bound, context, counts=not grouped)
         wanted = [*items, *([condition] if condition else [])]
         values = groups.values([(i.expr, i.scalars) for i in wanted])
         if condition is not None:
@@ -263,103 +306,4 @@ class _AggregateBinder:
             "SELECT in equalities only, as in WHERE b.k = a.k: join the two in FROM, and GROUP BY "
             "the columns of the row",
             UnsupportedError,
-        )
-
-
-@dataclass(frozen=True)
-class _Groups:
-    """The groups of a sub-query, one for each value of its keys.
-
-    ``counts``: whether a row without a group has COUNT 0.
-    """
-
-    binder: _AggregateBinder
-    match: Match
-    bound: BoundPlan
-    context: Context
-    counts: bool
-
-    def values(self, exprs: Sequence[tuple[Expr, Scalars]]) -> list[Expr]:
-        """Expressions over rows of ``outer`` and groups, as values for rows of ``outer``."""
-        width, keys = self.match.width, self.match.keys
-        aggregates: dict[Aggregate, int] = {}
-
-        def collect(e: Expr) -> Expr | None:
-            if isinstance(e, AggregateCall):
-                aggregates.setdefault(self._inner(e.aggregate), len(aggregates))
-            return None
-
-        for expr, _ in exprs:
-            rewrite(expr, collect)
-        right = tuple(b for _, b in keys)
-        names = (*(f"key_{i}" for i in range(len(right))), *map(str, aggregates))
-        plan = GroupBy(self.bound.plan, right, tuple(aggregates), names)
-        query = self._query(plan, len(right))
-        arguments = self._arguments()
-
-        def change(e: Expr, scalars: Scalars) -> Expr | None:
-            if isinstance(e, AggregateCall):
-                aggregate = self._inner(e.aggregate)
-                value = call(query, arguments, len(right) + aggregates[aggregate])
-                if not self.counts or query.kind == "one" or aggregate.function != "count":
-                    return value
-                return functions.resolve("coalesce", (value, Literal(pa.int64(), 0)))
-            if isinstance(e, ColumnRef) and e.index >= width:
-                return self._key(e, scalars)
-            return None
-
-        found = [rewrite(e, partial(change, scalars=s)) for e, s in exprs]
-        if self.counts:
-            return found
-        there = functions.resolve("is_not_null", (call(query, arguments),))
-        return [functions.resolve("case", (there, v, Literal(v.type, None))) for v in found]
-
-    def _query(self, plan: Plan, keys: int) -> SubQuery:
-        """The groups, which rows find by keys; conditions on the rows alone are the residual."""
-        left, bound = self.match.left, replace(self.bound, plan=plan)
-        if not keys and not left:
-            return SubQuery("one", plan, (), None, bound, self.binder.query)
-        columns = tuple(ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema))[:keys]
-        condition = conjunction(left)
-        if condition is not None:
-            places = {column: keys + n for n, column in enumerate(self._read())}
-            condition = rewrite(
-                condition,
-                lambda e: replace(e, index=places[e.index]) if isinstance(e, ColumnRef) else None,
-            )
-        return SubQuery("optional", plan, columns, condition, bound, self.binder.query)
-
-    def _arguments(self) -> tuple[Expr, ...]:
-        columns = (self.binder.outer.column_at(i) for i in self._read())
-        return (*(a for a, _ in self.match.keys), *columns)
-
-    def _read(self) -> list[int]:
-        """The columns of conditions on the row of ``outer`` alone."""
-        return sorted({i for e in self.match.left for i in columns_of(e)})
-
-    def _inner(self, aggregate: Aggregate) -> Aggregate:
-        """An aggregate over the sub-query's own columns."""
-        width = self.match.width
-        parts = [e for e in (aggregate.argument, aggregate.where) if e is not None]
-        if any(min(columns_of(e), default=width) < width for e in parts):
-            raise self.context.error(
-                self.binder.query,
-                f"{aggregate}: an aggregate of a sub-query that reads columns of the enclosing "
-                "SELECT is not supported: join the two in FROM",
-                UnsupportedError,
-            )
-        argument, where = (
-            None if e is None else shift_columns(e, -width)
-            for e in (aggregate.argument, aggregate.where)
-        )
-        return replace(aggregate, argument=argument, where=where)
-
-    def _key(self, column: ColumnRef, scalars: Scalars) -> Expr:
-        """The value of the row of ``outer`` that equals a column of the sub-query."""
-        for left, right in self.match.keys:
-            if shift_columns(right, self.match.width) == column and not self.counts:
-                return left
-        raise self.context.error(
-            scalars.origins.get(column.index, self.binder.query),
-            f"column '{column.name}' is neither in GROUP BY nor inside an aggregate",
         )

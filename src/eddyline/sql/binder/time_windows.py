@@ -16,6 +16,7 @@ from eddyline.algebra.plan import (
     MatchRecognize,
     Plan,
     RunningOver,
+    SessionGroups,
     Sessions,
     StreamScan,
     Windowed,
@@ -25,6 +26,9 @@ from eddyline.algebra.time_windows import TimeWindows
 from eddyline.algebra.windows import Range, Unbounded
 from eddyline.errors import UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import BoundPlan, Context, OpenStream
+from eddyline.sql.binder.final import NoWindowEnd
+from eddyline.sql.binder.final_streams import final_stream, has_finals, part_of_window
+from eddyline.sql.binder.session_groups import NoSessionGroups
 from eddyline.sql.binder.time_columns import check_event_time, time_column
 from eddyline.sql.time_window_syntax import FixedWindow, SessionWindow
 
@@ -65,9 +69,19 @@ def windowed_item(
         kind = window.args["kind"]
         raise context.error(node, f"{kind} needs a stream: tables have no event time")
     plan = with_range(bound.plan, bound.open_streams, window.args["size"])
+    if plan.takes_back and has_finals(plan):
+        plan = _final(node, plan, context)
     name = node.alias_or_name or (node.name if isinstance(node, exp.Table) else "")
     _check_time(window.args["column"], plan, name, context)
     return BoundPlan(_in(node, plan, window, name or "the query", context, context))
+
+
+def _final(node: exp.Expr, plan: Plan, context: Context) -> Plan:
+    """The final results of windows, as rows that windows get."""
+    try:
+        return context.checked(final_stream(plan, in_window=True), node)
+    except (NoWindowEnd, NoSessionGroups) as e:
+        raise context.error(node, str(e), UnsupportedError) from None
 
 
 def _in(
@@ -172,7 +186,15 @@ def _check_time(column: exp.Expr, plan: Plan, name: str, context: Context) -> No
         raise context.error(
             column, f"there is no column '{column.name}' {of}; the event time is {shown}"
         )
+    part = part_of_window(plan, ColumnRef(plan.schema[index].type, index, column.name))
+    if part is not None and _times_final(*part):
+        return
     check_event_time(index, column, plan, context)
+
+
+def _times_final(part: str, of: Plan) -> bool:
+    """Whether final results come at the time of this column of their window."""
+    return part == ("end" if isinstance(of, SessionGroups) else "time")
 
 
 def _position(column: exp.Expr, plan: Plan) -> int | None:

@@ -1,0 +1,275 @@
+"""Calls of functions of rows' places, as written: which value they have, over which frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.types as pt
+from sqlglot import exp
+
+from eddyline.algebra import functions
+from eddyline.algebra.expressions import Expr, Literal
+from eddyline.algebra.functions import Ordering
+from eddyline.algebra.nodes.over import RowFunction
+from eddyline.errors import UnsupportedError, did_you_mean
+from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.frames import Bounds, FrameOf, read_frame
+from eddyline.sql.binder.over_calls import PLACE, OverCall, OverFrame, value_at_end
+
+#: What an ORDER BY without a frame has.
+_RUNNING: Final = ("RANGE", "UNBOUNDED PRECEDING", "CURRENT ROW")
+_WHOLE: Final = ("UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING")
+_SHORT: Final = {"first": "first_value", "any_value": "first_value", "last": "last_value"}
+_RANKS: Final = ("row_number", "rank", "dense_rank", "ntile", "percent_rank", "cume_dist")
+_OF_ROWS: Final = ("lag", "lead", "first_value", "last_value", "nth_value")
+#: With this frame a row has the last value of those that tie with it.
+_TIED: Final = ("last_value", None)
+#: With IGNORE NULLS.
+_KNOWN: Final = {"lag": "known_before", "first_value": "first_known", "last_value": "last_known"}
+#: The functions of a row's place; some are aggregates elsewhere.
+ROW_FUNCTIONS: Final = frozenset((*_RANKS, *_OF_ROWS, *_SHORT))
+
+
+@dataclass(frozen=True)
+class WindowCall:
+    """A call with OVER as written, with its parts bound.
+
+    ``frame``: unit, start and end; None if it is not written.
+    """
+
+    node: exp.Window
+    name: str
+    arguments: tuple[Expr, ...]
+    partition: tuple[Expr, ...]
+    order: tuple[Ordering, ...]
+    frame: tuple[str, str, str] | None
+    context: Context
+
+    def bound(self) -> Expr:
+        """The value of the call.
+
+        Raises:
+            SqlError, UnsupportedError: it has no such value.
+        """
+        name = _SHORT.get(self.name, self.name)
+        if name not in (*_RANKS, *_OF_ROWS):
+            known = did_you_mean(name, [*_RANKS, *_OF_ROWS])
+            message = f"{self.name} is not a function that takes OVER here; {known}"
+            raise self._fail(message)
+        if not self.order and name not in ("first_value", "last_value"):
+            raise self._fail(f"{self.name} needs ORDER BY in OVER (...)")
+        if self.frame is not None and name in (*_RANKS, "lag", "lead"):
+            raise self._fail(f"{self.name} takes no ROWS or RANGE: it is about the whole partition")
+        return _FUNCTIONS[name](self)
+
+    def ignoring_nulls(self) -> Expr:
+        """The value of the call with IGNORE NULLS.
+
+        Raises:
+            SqlError, UnsupportedError: as :meth:`bound`; NULLs are ignored in values up to the
+                current row only.
+        """
+        name = _SHORT.get(self.name, self.name)
+        if name not in (*_KNOWN, "lead"):
+            raise self._fail(f"IGNORE NULLS with {self.name} and OVER is not supported")
+        if name in ("lag", "lead") and len(self.arguments) > 1:
+            raise self._fail(f"{self.name} with IGNORE NULLS takes 1 argument: the next value")
+        self.takes(1, 1)
+        if not self.order:
+            raise self._fail(f"{self.name} needs ORDER BY in OVER (...)")
+        given = self.frame or _RUNNING
+        up_to_here = given in (_RUNNING, ("ROWS", "UNBOUNDED PRECEDING", "CURRENT ROW"))
+        if name == "lead":
+            return self._end_of(FrameOf(None, 0, Bounds("rows", 1, None)), "first", ignore=True)
+        if name != "lag" and (not up_to_here or self._excludes or (name, self.frame) == _TIED):
+            return self.end_of_frame(name.removesuffix("_value"), ignore=True)
+        return self.call(_KNOWN[name], self.arguments[0])
+
+    @property
+    def _excludes(self) -> bool:
+        spec = self.node.args.get("spec")
+        return spec is not None and bool(spec.args.get("exclude"))
+
+    @property
+    def reaches_here(self) -> bool:
+        """Whether the frame has the current row and, if it has others, all between them."""
+        _, start, end = self.frame or _RUNNING
+        return not (
+            self._excludes
+            or (end != "CURRENT ROW" and not end.endswith("FOLLOWING"))
+            or (start != "CURRENT ROW" and not start.endswith("PRECEDING"))
+        )
+
+    def end_of_frame(self, function: str, *, ignore: bool = False) -> Expr:
+        """The value of the first or the last row of the frame; with ``ignore`` that is not NULL."""
+        if not self.order:
+            raise self._fail("ROWS and RANGE need ORDER BY in OVER (...)")
+        return self._end_of(
+            read_frame(self.node.args.get("spec"), self.context), function, ignore=ignore
+        )
+
+    def _end_of(self, frame: FrameOf, function: str, *, ignore: bool) -> Expr:
+        of_rows = frame.bounds.unit == "rows"
+        order = (Ordering(PLACE),) if of_rows else self.order
+        value = value_at_end(function, self.arguments[0], order, ignore=ignore)
+        return OverFrame(
+            value.type,
+            "over",
+            (*self.partition, *(o.value for o in self.order)),
+            value,
+            frame,
+            len(self.partition),
+            tuple(o.descending for o in self.order),
+            tuple(o.nulls_first for o in self.order),
+            self.node,
+        )
+
+    def call(self, function: str, argument: Expr | None = None, offset: int = 0) -> Expr:
+        """The value of a function."""
+        computed = RowFunction(function, argument, offset)
+        first = () if argument is None else (argument,)
+        return OverCall(
+            computed.type,
+            "over",
+            (*first, *self.partition, *(o.value for o in self.order)),
+            replace(computed, argument=None),
+            len(self.partition),
+            tuple(o.descending for o in self.order),
+            tuple(o.nulls_first for o in self.order),
+        )
+
+    def takes(self, least: int, most: int) -> None:
+        """Check the number of arguments."""
+        if not least <= len(self.arguments) <= most:
+            wanted = str(least) if least == most else f"{least} to {most}"
+            plural = "" if wanted == "1" else "s"
+            raise self._fail(f"{self.name} takes {wanted} argument{plural}")
+
+    def number(self, place: int, least: int) -> int:
+        """A constant whole number among the arguments."""
+        given = self.arguments[place]
+        value = given.value if isinstance(given, Literal) and pt.is_integer(given.type) else None
+        if value is None or value < least:
+            raise self._fail(f"{self.name} takes a constant whole number from {least} on")
+        return int(value)
+
+    def refuse_frame(self, advice: str) -> UnsupportedError:
+        """The error for a frame that the function does not take."""
+        frame = " ".join((self.frame or _RUNNING)[:1]) + " BETWEEN "
+        frame += " AND ".join((self.frame or _RUNNING)[1:])
+        return self._fail(f"{self.name} over {frame} is not supported: {advice}", UnsupportedError)
+
+    def _fail(self, message: str, kind: type = UnsupportedError) -> UnsupportedError:
+        error = self.context.error(self.node, message, kind)
+        assert isinstance(error, UnsupportedError)
+        return error
+
+
+def _rank(call: WindowCall) -> Expr:
+    call.takes(0, 0)
+    return call.call(call.name)
+
+
+def _ntile(call: WindowCall) -> Expr:
+    call.takes(1, 1)
+    return call.call("ntile", offset=call.number(0, 1))
+
+
+def _percent_rank(call: WindowCall) -> Expr:
+    """(rank - 1) / (rows - 1), 0 for one row."""
+    call.takes(0, 0)
+    one, zero = (functions.literal(float(n), pa.float64()) for n in (1, 0))
+    rank, rows = (functions.cast(call.call(f), pa.float64()) for f in ("rank", "rows"))
+    less = [functions.resolve("-", (n, one)) for n in (rank, rows)]
+    alone = functions.resolve("<=", (rows, one))
+    return functions.resolve("case", (alone, zero, functions.resolve("/", tuple(less))))
+
+
+def _cume_dist(call: WindowCall) -> Expr:
+    """The share of rows up to the last one that ties: all but those before it, backwards."""
+    call.takes(0, 0)
+    backwards = (Ordering(o.value, not o.descending, not o.nulls_first) for o in call.order)
+    back = replace(call, order=tuple(backwards)).call("rank")
+    rows, behind = (functions.cast(e, pa.float64()) for e in (call.call("rows"), back))
+    one = functions.literal(1.0, pa.float64())
+    up_to = functions.resolve("+", (functions.resolve("-", (rows, behind)), one))
+    return functions.resolve("/", (up_to, rows))
+
+
+def _neighbour(function: str) -> Callable[[WindowCall], Expr]:
+    def bound(call: WindowCall) -> Expr:
+        call.takes(1, 3)
+        offset = call.number(1, 0) if len(call.arguments) > 1 else 1
+        value = call.call(function, call.arguments[0], offset)
+        if len(call.arguments) < 3:
+            return value
+        here = call.call(function, functions.literal(True, pa.bool_()), offset)
+        found = functions.resolve("is_not_null", (here,))
+        return functions.resolve("case", (found, value, call.arguments[2]))
+
+    return bound
+
+
+def _first_value(call: WindowCall) -> Expr:
+    call.takes(1, 1)
+    _, start, _ = call.frame or _RUNNING
+    rows = _preceding(call)
+    if call.reaches_here and start == _WHOLE[0]:
+        return call.call("first_value", call.arguments[0])
+    if call.reaches_here and rows is not None:
+        return call.call("from", call.arguments[0], rows)
+    return call.end_of_frame("first")
+
+
+def _last_value(call: WindowCall) -> Expr:
+    call.takes(1, 1)
+    unit, _, end = call.frame or (_RUNNING if call.order else ("RANGE", *_WHOLE))
+    if call.reaches_here and end == _WHOLE[1]:
+        return call.call("last_value", call.arguments[0])
+    if not call.order and call.frame is None:
+        return call.call("last_value", call.arguments[0])
+    if call.reaches_here and unit == "ROWS" and end == "CURRENT ROW":
+        return call.arguments[0]
+    return call.end_of_frame("last")
+
+
+def _nth_value(call: WindowCall) -> Expr:
+    call.takes(2, 2)
+    value, place, rows = call.arguments[0], call.number(1, 1), _preceding(call)
+    if call.frame == ("ROWS", "UNBOUNDED PRECEDING", "CURRENT ROW"):
+        return call.call("nth_value", value, place)
+    if rows is None:
+        advice = "write ROWS BETWEEN n, or UNBOUNDED, PRECEDING AND CURRENT ROW"
+        raise call.refuse_frame(advice)
+    if place > rows + 1:
+        return functions.literal(None, value.type)
+    few = functions.literal(rows, pa.int64())
+    has_all = functions.resolve(">", (call.call("row_number"), few))
+    among_few = call.call("nth_value", value, place)
+    return functions.resolve(
+        "case", (has_all, call.call("lag", value, rows + 1 - place), among_few)
+    )
+
+
+def _preceding(call: WindowCall) -> int | None:
+    """The number of rows of ROWS BETWEEN n PRECEDING AND CURRENT ROW; None of other frames."""
+    unit, start, end = call.frame or _RUNNING
+    count, _, side = start.partition(" ")
+    found = unit == "ROWS" and side == "PRECEDING" and end == "CURRENT ROW" and count.isdigit()
+    return int(count) if found else None
+
+
+_FUNCTIONS: Final[dict[str, Callable[[WindowCall], Expr]]] = {
+    **dict.fromkeys(("row_number", "rank", "dense_rank"), _rank),
+    "ntile": _ntile,
+    "percent_rank": _percent_rank,
+    "cume_dist": _cume_dist,
+    "lag": _neighbour("lag"),
+    "lead": _neighbour("lead"),
+    "first_value": _first_value,
+    "last_value": _last_value,
+    "nth_value": _nth_value,
+}
