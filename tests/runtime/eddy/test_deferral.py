@@ -106,12 +106,13 @@ def test_many_answers_are_those_of_trees(moves: dict[str, int]) -> None:
         play(1_000 + seed)
 
 
-def test_a_slow_function_waits_behind_a_selective_join() -> None:
+@pytest.mark.parametrize("executor", ["auto", "eddy"])
+def test_a_slow_function_waits_behind_a_selective_join(executor: Any) -> None:
     calls = {"push": 0, "auto": 0}
     results: dict[str, list[Any]] = {}
     for selections in ("push", "auto"):
         made = eddyline.Engine(
-            strategy=eddyline.StrategyOptions(executor="eddy", selections=selections)
+            strategy=eddyline.StrategyOptions(executor=executor, selections=selections)
         )
         made.sql(DDL)
 

@@ -6,6 +6,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from eddyline.algebra.catalog import Emit
+from eddyline.algebra.expressions import walk
+from eddyline.algebra.functions.user_defined import UserCall
 from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
 from eddyline.optimizer.joins.trees import left_deep
@@ -80,8 +82,9 @@ def candidates(
     if sharing.executor == "eddy":
         return Candidates(tuple(flow), widest(flow), (), tree, eddy)
     first = flow[0]
-    if not first.is_numbered and _order_is_a_guess(first, joins, strategy.statistics):
-        unshared = replace(first, why=why_unshared(first.signature))
+    in_flow_alone = _order_is_a_guess(first, joins, strategy.statistics) or may_wait(first)
+    if not first.is_numbered and in_flow_alone:
+        unshared = replace(first, why=why_unshared(first))
         return Candidates(tuple(flow), unshared, (first,), tree, eddy)
     why = "no other query has its sources and join keys"
     if first.is_grouped:
@@ -120,9 +123,19 @@ def learned(flow: FlowPlacement, order: Sequence[int]) -> TreePlacement:
     return TreePlacement(plan, order=tree, learned_in=flow, why=why)
 
 
-def why_unshared(signature: Signature) -> str:
+def may_wait(flow: FlowPlacement) -> bool:
+    """Whether conditions call functions of users, which a flow applies behind its joins where that
+    costs less.
+    """
+    exprs = (e for terms in flow.part.filters for term in terms for e in walk(term))
+    return len(flow.signature.sources) > 1 and any(isinstance(e, UserCall) for e in exprs)
+
+
+def why_unshared(flow: FlowPlacement) -> str:
     """The reason why a query that shares its flow with no other query runs in a flow."""
-    if len(signature.sources) >= LEAST_REORDERED:
+    if may_wait(flow):
+        return "its conditions call functions, which may wait behind its joins"
+    if len(flow.signature.sources) >= LEAST_REORDERED:
         return "the fan-outs of its joins are not known to be steady"
     return "the queries that shared its flow are gone"
 

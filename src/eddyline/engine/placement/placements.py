@@ -254,5 +254,5 @@ class Placements:
         assert isinstance(query.placement, FlowPlacement), "it is in the flow"
         if query.placement.eddy is not None:
             return
-        placement = replace(query.placement, why=why_unshared(shared.signature))
+        placement = replace(query.placement, why=why_unshared(query.placement))
         self._move(query, placement, open_to=() if placement.is_numbered else (placement,))

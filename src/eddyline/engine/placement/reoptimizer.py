@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from eddyline.engine.execution.execution import Execution
 from eddyline.engine.placement import fan_outs
-from eddyline.engine.placement.candidates import learned
+from eddyline.engine.placement.candidates import learned, may_wait
 from eddyline.engine.placement.fan_outs import Steadiness
 from eddyline.engine.placement.join_costs import FanOuts, as_measured, best_tree, shown
 from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
@@ -72,6 +72,8 @@ class ByFanOuts:
         placement = self.query.placement
         if isinstance(placement, FlowPlacement):
             assert self.query.flow is not None, "it runs in a flow"
+            if may_wait(placement):  # not in a tree
+                return None
             flow = self.query.flow.flow
             is_steady = self.steadiness.look(flow.fan_outs)
             return learned(placement, fan_outs.best_order(flow)) if is_steady else None
