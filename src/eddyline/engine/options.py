@@ -33,7 +33,8 @@ class EngineOptions:
             only. Empty: the engine decides, from the expected load.
         capacity: CPU cores that the queries may use, for that decision. None: 1 for an engine; on
             Spark 1 for each group of streams, or its part where there are fewer shards or cores.
-        decide_every: event time over which rates are measured before the next decision.
+        decide_every: event time over which rates are measured before the next decision; the first
+            periods are shorter, from 5 seconds on.
         decide: whether the engine decides at the start of a call with rows, or at its end,
             for the next call: ``Engine.shedding`` then says which rows need not be sent. On Spark
             always at the end.

@@ -77,7 +77,9 @@ class QuerySet:
         self.placements = Placements(
             self.queries, self.execution, self.reoptimizer, strategy, sharing
         )
-        self.workload = Workload(self.queries, self.placements, self.reoptimizer)
+        self.workload = Workload(
+            self.queries, self.placements, self.reoptimizer, self.execution.joined
+        )
         self._explained = planning.explained
         self.aside: Names[Query] = Names()
         self.on_set_aside: Callable[[Query], None] = _nothing

@@ -53,7 +53,7 @@ from eddyline.algebra.plan import (
     Unnest,
     Windowed,
 )
-from eddyline.optimizer.estimates import Estimate, estimate_node
+from eddyline.optimizer.estimates import Estimate, correction, estimate_node
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.selectivity import values_of
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
@@ -152,7 +152,7 @@ def _own(
         case Product():
             return math.inf  # no operator computes a Product
         case Join():
-            return _join(plan, inputs, loads, prices)
+            return _join(plan, inputs, loads, correction(plan, statistics), prices)
         case Negation() | SemiJoin() | AntiJoin():
             return _matching(plan, output, inputs, prices)
         case SharedRows():
@@ -165,11 +165,13 @@ def _own(
     return prices.probe_s * sum(loads) + prices.make_s * (output.rate + output.retracted)
 
 
-def _join(plan: Join, inputs: list[Estimate], loads: list[float], prices: Prices) -> float:
+def _join(
+    plan: Join, inputs: list[Estimate], loads: list[float], corrected: float, prices: Prices
+) -> float:
     per_row = prices.insert_s
     if plan.keys:
         per_row += prices.probe_s + prices.invalidate_s
-    visited = _key_matches(plan, inputs, loads)
+    visited = corrected * _key_matches(plan, inputs, loads)
     per_pair = prices.compare_s + prices.make_s
     if plan.residual is not None:  # evaluated over the pairs with equal keys
         per_pair += prices.pass_s

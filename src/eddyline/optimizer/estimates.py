@@ -34,6 +34,7 @@ from eddyline.algebra.plan import (
 )
 from eddyline.algebra.windows import PartitionRows, Range, Rows
 from eddyline.optimizer import matches
+from eddyline.optimizer.join_results import pairs_of
 from eddyline.optimizer.selectivity import equality_share, selectivity, values_of
 from eddyline.optimizer.statistics import UNKNOWN, Statistics, values_of_type
 
@@ -126,6 +127,13 @@ def join_share(plan: Join, left: Estimate, right: Estimate) -> float:
     return share
 
 
+def correction(plan: Join, statistics: Statistics) -> float:
+    """The results of a join, as far as it is known, as a multiple of the estimate."""
+    if not statistics.corrections:
+        return 1.0
+    return statistics.correction(plan, pairs_of(plan))
+
+
 def estimate_node(plan: Plan, inputs: Sequence[Estimate], statistics: Statistics) -> Estimate:
     """The estimate of one node, given those of its inputs; a typical one for other kinds."""
     match plan:
@@ -145,7 +153,7 @@ def estimate_node(plan: Plan, inputs: Sequence[Estimate], statistics: Statistics
         case Product():
             return reduce(lambda a, b: _paired(a, b, 1.0, a.values + b.values), inputs)
         case Join():
-            return _joined(plan, *inputs)
+            return _joined(plan, inputs[0], inputs[1], statistics)
         case Negation() | SemiJoin() | AntiJoin():
             return _matching(plan, *inputs)
         case Union():
@@ -182,17 +190,17 @@ def _by_default(plan: Plan, inputs: Sequence[Estimate]) -> Estimate:
 
 
 def _stream(plan: StreamScan, statistics: Statistics) -> Estimate:
-    rate = statistics.rate(plan.stream)
+    rate, longest = statistics.rate(plan.stream), min(ENDLESS_S, statistics.age_s)
     values = tuple(statistics.stream_values(plan.stream, f.name, f.type) for f in plan.fields)
     match plan.window:
         case Range(us):
-            return Estimate(rate, 0.0, rate * us / 1e6, values)
+            return Estimate(rate, 0.0, rate * min(us / 1e6, statistics.age_s), values)
         case Rows(count):
-            return Estimate(rate, rate, float(count), values)
+            return Estimate(rate, rate, min(float(count), rate * statistics.age_s), values)
         case PartitionRows(columns, _, count):
             parts = math.prod(values[c] for c in columns)
-            return Estimate(rate, rate, min(count * parts, rate * ENDLESS_S), values)
-    return Estimate(rate, 0.0, rate * ENDLESS_S, values)
+            return Estimate(rate, rate, min(count * parts, rate * longest), values)
+    return Estimate(rate, 0.0, rate * longest, values)
 
 
 def _table(plan: TableScan, statistics: Statistics) -> Estimate:
@@ -212,7 +220,7 @@ def _filtered(input_: Estimate, predicate: Expr) -> Estimate:
     return replace(input_.scaled(selectivity(predicate, input_.values)), values=tuple(values))
 
 
-def _joined(plan: Join, left: Estimate, right: Estimate) -> Estimate:
+def _joined(plan: Join, left: Estimate, right: Estimate, statistics: Statistics) -> Estimate:
     l_values, r_values = list(left.values), list(right.values)
     for a, b in plan.keys:
         common = min(values_of(a, left.values), values_of(b, right.values))
@@ -220,7 +228,8 @@ def _joined(plan: Join, left: Estimate, right: Estimate) -> Estimate:
             l_values[a.index] = common
         if isinstance(b, ColumnRef):
             r_values[b.index] = common
-    return _paired(left, right, join_share(plan, left, right), (*l_values, *r_values))
+    share = join_share(plan, left, right) * correction(plan, statistics)
+    return _paired(left, right, share, (*l_values, *r_values))
 
 
 def _paired(left: Estimate, right: Estimate, share: float, values: tuple[float, ...]) -> Estimate:

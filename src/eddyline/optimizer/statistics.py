@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -33,6 +33,8 @@ class Statistics:
         table_rows: number of rows, by table.
         values: number of distinct values in the long run (not only within a window), by
             (stream or table, column).
+        corrections: results of joins as a multiple of the estimate, as of ``JoinResults``.
+        age_s: seconds for which there have been rows: windows hold no older ones.
 
     Raises:
         ValueError: a number is negative or not finite, or a number of values is below 1.
@@ -45,6 +47,8 @@ class Statistics:
     rates: Mapping[str, float] = field(default_factory=dict)
     table_rows: Mapping[str, float] = field(default_factory=dict)
     values: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    corrections: Mapping[Any, float] = field(default_factory=dict)
+    age_s: float = math.inf
 
     def __post_init__(self) -> None:
         for what, least, numbers in (
@@ -57,7 +61,7 @@ class Statistics:
                     raise ValueError(f"{what} of {name!r} must be at least {least}, not {number}")
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """For JSON, without what is learned from running queries."""
         return {
             "rates": dict(self.rates),
             "table_rows": dict(self.table_rows),
@@ -80,7 +84,19 @@ class Statistics:
             _over(self.rates, other.rates),
             _over(self.table_rows, other.table_rows),
             _over(self.values, other.values),
+            _over(self.corrections, other.corrections),
+            min(self.age_s, other.age_s),
         )
+
+    def correction(self, join: Hashable, pairs: Hashable) -> float:
+        """What to multiply the estimated results of a join with.
+
+        Args:
+            pairs: the columns that it compares; None: not known.
+        """
+        if not self.corrections:
+            return 1.0
+        return self.corrections.get(join, self.corrections.get(pairs, 1.0))
 
     def rate(self, stream: str) -> float:
         """Rows per second of a stream."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, Final
 
 from eddyline.algebra.plan import Plan
@@ -23,6 +23,9 @@ from eddyline.types import BEGINNING
 
 #: Relative change of a measured rate since the last decision that causes a new decision.
 _CHANGED: Final = 0.1
+#: The first period over which rates are measured; each one is twice as long as the last, up to
+#: ``decide_every``.
+_FIRST_PERIOD_US: Final = 5_000_000
 
 
 class Overload:
@@ -67,6 +70,9 @@ class Overload:
         self._prices = prices
         self._rates: dict[str, float] = {}  # measured, of the last decision
         self._since: tuple[int, dict[str, int]] | None = None  # start of measuring: instant, rows
+        self._began_us = 0  # when rates were measured first
+        self._period_us = _FIRST_PERIOD_US
+        self._kept_since: int | None = None  # when shares of rows changed last
         self._due = False
         self._known: Verdict | None = None
         self._is_known = False
@@ -99,7 +105,7 @@ class Overload:
 
     def restart(self) -> None:
         """Restart the measurement of rates after a watermark was reset."""
-        self._since = None
+        self._since, self._period_us = None, _FIRST_PERIOD_US
         self.changed()
 
     def begin_call(self) -> None:
@@ -131,6 +137,8 @@ class Overload:
         self._due = False
         found = self.verdict()
         if found is not None:
+            if dict(found.keep) != dict(self._shedding.requested):
+                self._kept_since = self._inputs.newest()
             self._shedding.request(found.keep)
             self._workload.reorder(found.reordered)
             self._reordered = self._workload.reordered
@@ -187,7 +195,8 @@ class Overload:
     def _known_rows(self) -> Statistics:
         """Statistics of all rows, before the drop boxes."""
         known = self._statistics.over(self._measured())
-        return replace(known, rates={**self._statistics.rates, **self._rates})
+        rates = {**self._statistics.rates, **self._rates}
+        return replace(known, rates=rates, corrections=self._workload.results.corrections)
 
     # -- measuring ---------------------------------------------------------------------------------
 
@@ -197,17 +206,21 @@ class Overload:
             return
         seen = {s: self._inputs.seen_and_kept(s)[0] for s in self._inputs.streams()}
         if self._since is None:
-            self._since = (newest, seen)
+            since = self._workload.since()
+            self._since, self._began_us = (newest, seen), newest if since is None else since
             return
         before_us, before = self._since
-        if newest - before_us < self._every_us:
+        if newest - before_us < min(self._period_us, self._every_us):
             return
+        self._period_us *= 2
         seconds = (newest - before_us) / 1e6
         rates = {s: (n - before.get(s, 0)) / seconds for s, n in seen.items()}
         self._since = (newest, seen)
         keep = {s: self._inputs.keep(s) for s in rates}
-        kept = thinned(replace(self._known_rows(), rates=rates), keep)
-        if self._workload.learn(kept, seconds):
+        age_s = ((newest + before_us) / 2 - self._began_us) / 1e6
+        kept = thinned(replace(self._known_rows(), rates=rates, age_s=age_s), keep)
+        steady_us = inf if self._kept_since is None else before_us - self._kept_since
+        if self._workload.learn(kept, seconds, steady_us):
             self.changed()
         if any(_differ(rate, self._rates.get(s)) for s, rate in rates.items()):
             self._rates = rates
@@ -222,6 +235,9 @@ class Overload:
             "decides": self.decides,
             "rates": self._rates,
             "since": self._since,
+            "began": self._began_us,
+            "period": self._period_us,
+            "kept_since": self._kept_since,
             "due": self._due,
             "held": self.held,
             "learnt": self._workload.learnt(),
@@ -233,6 +249,8 @@ class Overload:
         """Restore ``saved``."""
         self.decides, self._due, self.held = saved["decides"], saved["due"], saved["held"]
         self._rates, self.capacity = dict(saved["rates"]), saved["capacity"]
+        self._began_us, self._period_us = saved["began"], saved["period"]
+        self._kept_since = saved["kept_since"]
         if saved["since"] is not None:
             newest, seen = saved["since"]
             self._since = (newest, dict(seen))

@@ -1,0 +1,108 @@
+"""The load of joins follows the results that they have had: of skewed values, in any join order."""
+
+from __future__ import annotations
+
+import io
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from eddyline import Engine, EngineOptions, StrategyOptions
+
+SECOND: Final = 1_000_000
+JOIN: Final = (
+    "SELECT a.k, x, y FROM a [RANGE {0}] AS a, b [RANGE {0}] AS b WHERE a.k = b.k ON OVERLOAD SHED"
+)
+
+
+def engine(sql: str, capacity: float = 0.02, **options: Any) -> Engine:
+    made = Engine(EngineOptions(capacity=capacity), StrategyOptions(**options))
+    for name, column in (("a", "x"), ("b", "y"), ("c", "z")):
+        made.sql(f"CREATE STREAM {name} (ts TIMESTAMP, k BIGINT, {column} BIGINT) TIMESTAMP BY ts")
+    made.query(sql, name="q")
+    return made
+
+
+def second(
+    at: int, streams: str = "ab", *, skewed: bool = True, rows: int = 1_000
+) -> dict[str, pa.Table]:
+    """Rows of streams; half of them have the same key, or none."""
+    found = {}
+    for name in streams:
+        random = np.random.default_rng([at, ord(name)])
+        k = random.integers(1, 1_000, rows)
+        if skewed:
+            k[random.random(rows) < 0.5] = 0
+        ts = at * SECOND + np.arange(rows) * (SECOND // rows)
+        found[name] = pa.table({"ts": ts, "k": k, {"a": "x", "b": "y", "c": "z"}[name]: k})
+    return found
+
+
+@pytest.mark.parametrize("executor", ["tree", "eddy"])
+def test_a_skewed_join_is_shed_within_ten_seconds(executor: Any) -> None:
+    made = engine(JOIN.format("5 SECONDS"), executor=executor)
+    results, needed = [0], []
+    for at in range(14):
+        results.append(made.process(second(at))["q"].num_rows)
+        found = made.verdict
+        if found is not None:
+            needed.append((at, found.needed))
+    assert needed[0][0] < 10
+    assert needed[-1][1] > 5 * 0.02, "half of the rows meet half of the others"
+    assert max(results[11:]) < max(results) / 3
+
+
+def test_no_more_is_dropped_than_has_to_be() -> None:
+    made = engine(JOIN.format("5 SECONDS"))
+    for at in range(14):
+        made.process(second(at, skewed=False))
+    found = made.verdict
+    assert found is not None
+    assert found.feasible
+    assert not found.keep
+
+
+def test_windows_that_fill_are_not_taken_for_full_ones() -> None:
+    """A join over an hour has few results in its first seconds, and its load grows."""
+    made = engine(JOIN.format("1 HOUR"), capacity=100.0)
+    for at in range(14):
+        made.process(second(at, skewed=False))
+    found = made.verdict
+    assert found is not None
+    steady = 1_000 * 3_600 * 1_000 * 2 / 1_000  # results per second of full windows
+    assert found.needed > 0.5 * steady * 20e-9
+
+
+@pytest.mark.parametrize("stops", [(), (3, 8), (5, 6, 7)])
+def test_a_restart_decides_as_if_there_had_been_none(stops: tuple[int, ...]) -> None:
+    shares = []
+    for restarts in ((), stops):
+        made = engine(JOIN.format("5 SECONDS"))
+        for at in range(24):
+            made.process(second(at))
+            if at in restarts:
+                saved = io.BytesIO()
+                made.save(saved)
+                saved.seek(0)
+                made = Engine.load(saved)
+        shares.append({name: stream["keep"] for name, stream in made.shedding.items()})
+    assert shares[0] == shares[1]
+    assert shares[0]["a"] < 0.5
+
+
+def test_other_orders_of_the_joins_know_it_too() -> None:
+    sql = (
+        "SELECT x, y, z FROM a [RANGE 2 SECONDS] AS a, b [RANGE 2 SECONDS] AS b, "
+        "c [RANGE 2 SECONDS] AS c WHERE a.k = b.k AND b.y = c.z ON OVERLOAD SHED"
+    )
+    made = engine(sql, capacity=1.0, executor="tree")
+    needed = []
+    for at in range(24):
+        made.process(second(at, "abc", rows=40))
+        found = made.verdict
+        if found is not None:
+            needed.append(found.needed)
+    assert needed[-1] > 1e-3
+    assert max(needed[-8:]) < 2 * min(needed[-8:]), "it does not go to and fro"
