@@ -50,8 +50,7 @@ class Feeding:
         """See :meth:`Engine.process`."""
         _check_watermark(watermark)
         now = self._wall_clock() if now is None else now
-        if self._parts.shedding.sheddable:
-            self._parts.overload.begin_call()
+        self._parts.overload.begin_call()
         late, bad = self._parts.inputs.accept(inputs, now)
         if elsewhere is not None:
             self._parts.inputs.note_elsewhere(elsewhere, now)
@@ -60,8 +59,7 @@ class Feeding:
             pass
         if budget is not None:
             progress.serve(budget)
-        if self._parts.shedding.sheddable:
-            self._parts.overload.end_call()
+        self._parts.overload.end_call()
         return self._changes(late, bad)
 
     def advance(self, to: int) -> Changes:
@@ -103,8 +101,7 @@ class Feeding:
             yield from self._collected()
             return
         now = self._wall_clock()
-        if self._parts.shedding.sheddable:
-            self._parts.overload.begin_call()
+        self._parts.overload.begin_call()
         late, bad = self._parts.inputs.accept(rows, now)
         unlimited = Budget(self._parts.queries.execution)
         steps = self._parts.progress.advance(watermark, now_us=now, budget=unlimited)
@@ -116,8 +113,7 @@ class Feeding:
         finally:
             for _ in steps:
                 pass
-        if self._parts.shedding.sheddable:
-            self._parts.overload.end_call()
+        self._parts.overload.end_call()
 
     def _rest(self) -> Iterator[tuple[str, pa.Table]]:
         """The changes of rows that still wait in a shared join."""

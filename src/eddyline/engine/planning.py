@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.plan import Plan
@@ -27,6 +28,7 @@ class Planning:
         margin: factor by which an order of joins must be cheaper to replace the running one.
         rows: number of rows of all streams so far.
         counted: the counted streams.
+        corrections: of the estimated results of joins, as of ``JoinResults``.
     """
 
     rewrites: bool
@@ -36,6 +38,7 @@ class Planning:
     margin: float
     rows: Callable[[], int]
     counted: Callable[[], Collection[str]]
+    corrections: Callable[[], Mapping[Any, float]] = dict
 
     def optimized(self, plan: Plan) -> Plan:
         """The optimized plan."""
@@ -47,12 +50,14 @@ class Planning:
 
     def known(self) -> Statistics:
         """The measured statistics, completed by the declared ones."""
-        return self.measured().over(self.statistics)
+        known = self.measured().over(self.statistics)
+        return replace(known, corrections=self.corrections())
 
     def explained(self, emit: Emit, plan: Plan, *, analyze: bool = False) -> str:
         """The text of EXPLAIN; with ``analyze``, also the measured statistics."""
         measured = self.measured()
-        text = explained(emit, plan, self.statistics.over(measured), self.prices)
+        known = replace(self.statistics.over(measured), corrections=self.corrections())
+        text = explained(emit, plan, known, self.prices)
         if not analyze:
             return text
         return "\n".join([text, *seen(plan, self.statistics, measured)])

@@ -107,6 +107,7 @@ def connect(
         inputs.rows_in,
         inputs.groups,
     )
+    planning.corrections = lambda: queries.workload.results.corrections
     progress = Progress(inputs, queries, wall_clock)
     shedding = Shedding(inputs, statistics)
     overload = Overload(

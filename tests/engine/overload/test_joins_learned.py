@@ -106,3 +106,17 @@ def test_other_orders_of_the_joins_know_it_too() -> None:
             needed.append(found.needed)
     assert needed[-1] > 1e-3
     assert max(needed[-8:]) < 2 * min(needed[-8:]), "it does not go to and fro"
+
+
+def test_the_load_is_known_without_shedding() -> None:
+    made = engine(JOIN.format("5 SECONDS").removesuffix(" ON OVERLOAD SHED"))
+    assert made.advice is None
+    for at in range(10):
+        changes = made.process(second(at))["q"].num_rows
+    assert made.advice is not None
+    assert "of 0.02 cores; feasible with" in made.advice
+    assert "no rows are dropped without ON OVERLOAD SHED in q" in made.advice
+    shown = made.queries["q"].explain().splitlines()
+    (join,) = (line for line in shown if "Join" in line)
+    expected = float(join.split("WK")[1].split()[0].replace(",", ""))
+    assert 0.5 * changes < expected < 2 * changes

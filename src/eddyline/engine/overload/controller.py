@@ -123,12 +123,14 @@ class Overload:
         self.held = self._due = True
 
     def _decide(self) -> None:
-        if not self.decides or not isfinite(self.capacity) or not self._shedding.sheddable:
+        if not self.decides or not isfinite(self.capacity):
             return
         if self.held:
             self._shedding.request({})
             return
         self._measure()
+        if not self._shedding.sheddable:
+            return
         if self._reordered != self._workload.reordered:  # the cost has changed
             self._reordered = self._workload.reordered
             self.changed()
@@ -202,7 +204,7 @@ class Overload:
 
     def _measure(self) -> None:
         newest = self._inputs.newest()
-        if newest == BEGINNING:
+        if newest == BEGINNING or not self._is_due(newest):
             return
         seen = {s: self._inputs.seen_and_kept(s)[0] for s in self._inputs.streams()}
         if self._since is None:
@@ -210,8 +212,6 @@ class Overload:
             self._since, self._began_us = (newest, seen), newest if since is None else since
             return
         before_us, before = self._since
-        if newest - before_us < min(self._period_us, self._every_us):
-            return
         self._period_us *= 2
         seconds = (newest - before_us) / 1e6
         rates = {s: (n - before.get(s, 0)) / seconds for s, n in seen.items()}
@@ -225,6 +225,11 @@ class Overload:
         if any(_differ(rate, self._rates.get(s)) for s, rate in rates.items()):
             self._rates = rates
             self.changed()
+
+    def _is_due(self, newest: int) -> bool:
+        """Whether a period of measuring begins or is over."""
+        period_us = min(self._period_us, self._every_us)
+        return self._since is None or newest - self._since[0] >= period_us
 
     # -- checkpoints -------------------------------------------------------------------------------
 
