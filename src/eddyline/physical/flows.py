@@ -12,6 +12,7 @@ import pyarrow as pa
 from eddyline.algebra.expressions import ColumnRef, Expr, conjunction
 from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import MatchedRows, Plan, SharedRows, StreamScan
+from eddyline.algebra.windows import PartitionRows
 from eddyline.physical.above_flows import SharedSource, operators_above
 from eddyline.physical.clauses import clauses
 from eddyline.physical.compiled import with_row
@@ -33,6 +34,7 @@ from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
 from eddyline.runtime.eddy.right_rows import RightRows
 from eddyline.runtime.graph import Graph
+from eddyline.runtime.join_inputs.flow_partitions import FlowPartitionRows
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.scan import Scan
@@ -171,8 +173,12 @@ class FlowPlanner:
             return FilterFlow([self._planner.source(source)], [], new_policy)
         joined = len(signature.sources) > 1
         windows = [
-            self._rows_of(source) if counted else FlowWindow(joined=joined)
-            for source, counted in zip(signature.sources, signature.counted, strict=True)
+            self._rows_of(source, (number, signature, key))
+            if counted
+            else FlowWindow(joined=joined)
+            for number, (source, counted) in enumerate(
+                zip(signature.sources, signature.counted, strict=True)
+            )
         ]
         sources = [
             self._scan(number, source, window, (signature, key))
@@ -242,9 +248,12 @@ class FlowPlanner:
         by_key, trying = feedback != "doe", feedback == "auto"
         return Gates(inputs, edges, by_key=by_key, trying=trying)
 
-    def _rows_of(self, source: Plan) -> FlowRows:
+    def _rows_of(self, source: Plan, key: object) -> FlowRows:
         assert isinstance(source, StreamScan), "what has windows is a stream"
-        return FlowRows(self._stem_of(source.stream))
+        stem, window = self._stem_of(source.stream), source.window
+        if isinstance(window, PartitionRows):
+            return FlowPartitionRows(stem, str(key), window.columns)
+        return FlowRows(stem)
 
     def _scan(self, number: int, source: Plan, window: FlowWindow | FlowRows, flow: object) -> Scan:
         assert isinstance(source, StreamScan), "what has windows is a stream"
