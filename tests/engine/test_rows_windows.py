@@ -36,6 +36,8 @@ JOINS = {
     " b [PARTITION BY k ROWS {m}] WHERE a.k = b.k AND a.v > {n} - 3 AND a.v + b.v > {m}",
     "other columns": "SELECT a.v, b.v AS w FROM a [PARTITION BY v ROWS {n}],"
     " b [PARTITION BY k, v ROWS {m}] WHERE a.k = b.k AND b.v > {m} - 4",
+    "two keys": "SELECT a.v, b.v AS w FROM a [PARTITION BY v, k ROWS {n}],"
+    " b [PARTITION BY k, v ROWS {m}] WHERE a.k = b.k AND a.v = b.v",
     "keys with RANGE": "SELECT a.v, b.v AS w FROM a [PARTITION BY k ROWS {n}],"
     " b [RANGE {m} SECONDS] WHERE a.k = b.k AND a.v > {n} - 3",
     "keys with ROWS": "SELECT a.v, b.v AS w FROM a [ROWS {n}], b [PARTITION BY v ROWS {m}]"

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from eddyline.kernels.options import kernel
+from eddyline.kernels.chains import KEY, LINK, grown
+from eddyline.kernels.options import inlined, kernel
+from eddyline.kernels.prefetch import AHEAD, prefetch
 
 #: Columns of ``rows``: the slot of the partition, and the number of the row in it.
 SLOT, NUMBER = 0, 1
@@ -115,6 +117,31 @@ def pushed_out(
     return by[:count].copy(), window[:count].copy(), out[:count].copy()
 
 
+@inlined
+def _age(
+    at: int,
+    rows: np.ndarray,
+    partitions: np.ndarray,
+    seqs: np.ndarray,
+    seq: int,
+    inclusive: bool,
+) -> int:
+    """The age of the row at a place; see ``within``."""
+    s = rows[at, SLOT]
+    age = partitions[s, COUNT] - 1 - rows[at, NUMBER]
+    if seqs.size and partitions[s, FRESH]:
+        low = partitions[s, BEGIN]
+        end = high = low + partitions[s, FRESH]
+        while low < high:  # the first one that comes later than the probe
+            middle = (low + high) // 2
+            if seqs[middle] < seq or (inclusive and seqs[middle] == seq):
+                low = middle + 1
+            else:
+                high = middle
+        age -= end - low
+    return age
+
+
 @kernel
 def within(
     by: np.ndarray,
@@ -132,29 +159,67 @@ def within(
     Args:
         by, found: int64[p], numbers of the probes and positions of the rows.
         longest: int64[n], by probe.
+        rows: int64[m, 2], by position - ``base``.
         seqs: int64, when the chunk's rows came, by partition (``order``); none: windows as of now.
         seq: int64[n]: rows that come before it push others out; ``inclusive``: at it, too.
 
     Returns:
         ``by`` and ``found`` of these, and their ages: int64.
     """
-    pairs = found.size
-    out_by, out = np.empty(pairs, np.int64), np.empty(pairs, np.int64)
-    ages, count = np.empty(pairs, np.int64), 0
-    for i in range(pairs):
-        p, at = by[i], found[i] - base
-        s = rows[at, SLOT]
-        age = partitions[s, COUNT] - 1 - rows[at, NUMBER]
-        if seqs.size and partitions[s, FRESH]:
-            low = partitions[s, BEGIN]
-            end = high = low + partitions[s, FRESH]
-            while low < high:  # the first one that comes later than the probe
-                middle = (low + high) // 2
-                if seqs[middle] < seq[p] or (inclusive and seqs[middle] == seq[p]):
-                    low = middle + 1
-                else:
-                    high = middle
-            age -= end - low
+    out_by, out = np.empty(found.size, np.int64), np.empty(found.size, np.int64)
+    ages, count = np.empty(found.size, np.int64), 0
+    for i in range(found.size):
+        p = by[i]
+        age = _age(found[i] - base, rows, partitions, seqs, seq[p], inclusive)
         out_by[count], out[count], ages[count] = p, found[i], age
         count += age < longest[p]
     return out_by[:count].copy(), out[:count].copy(), ages[:count].copy()
+
+
+@kernel
+def follow_within(
+    nodes: np.ndarray,
+    first: int,
+    cursor: np.ndarray,
+    key: np.ndarray,
+    is_partition: bool,
+    longest: np.ndarray,
+    rows: np.ndarray,
+    base: int,
+    partitions: np.ndarray,
+    seqs: np.ndarray,
+    seq: np.ndarray,
+    inclusive: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows of a hash index with the keys of probes, in windows of some lengths.
+
+    Args:
+        nodes, first: the index; see ``chains.py``. cursor: int64[n], where the walks begin.
+        is_partition: whether rows with equal keys are of one partition. So each row is older than
+            the one found before it, and those behind a row that has left the window are not read.
+        longest, rows, base, partitions, seqs, seq, inclusive: see ``within``.
+
+    Returns:
+        As ``within``: by probe, newest first.
+    """
+    size = 2 * cursor.size + 16
+    by, found = np.empty(size, np.int64), np.empty(size, np.int64)
+    ages, count = np.empty(size, np.int64), 0
+    for p in range(cursor.size):
+        if p + AHEAD < cursor.size:
+            prefetch(nodes, max(cursor[p + AHEAD] - base, 0))
+        position = cursor[p]
+        while position >= first:
+            at = position - base
+            if nodes[at, KEY] == key[p]:
+                age = _age(at, rows, partitions, seqs, seq[p], inclusive)
+                if age < longest[p]:
+                    if count == by.size:
+                        by = grown(by, count, 2 * count)
+                        found, ages = grown(found, count, 2 * count), grown(ages, count, 2 * count)
+                    by[count], found[count], ages[count] = p, position, age
+                    count += 1
+                elif is_partition:
+                    break
+            position = nodes[at, LINK]
+    return by[:count].copy(), found[:count].copy(), ages[:count].copy()

@@ -15,7 +15,7 @@ the next one comes: so it is known how many of them came after a probe.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import numpy as np
@@ -25,6 +25,7 @@ from eddyline.kernels.partition_ages import (
     FRESH,
     NUMBER,
     SLOT,
+    follow_within,
     number,
     pushed_out,
     put_in_rings,
@@ -34,7 +35,7 @@ from eddyline.runtime.join_inputs.access import Access
 from eddyline.runtime.join_inputs.flow_windows import FlowRows
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.index import Probes
+from eddyline.runtime.stores.index import HashIndex, Probes
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.slots import SlotArray
 from eddyline.runtime.stores.stem import Stem
@@ -54,11 +55,14 @@ class FlowPartitionRows(FlowRows):
     Args:
         name: of the lane; the same when state is restored.
         columns: numbers of the partition columns.
+
+    Attributes:
+        columns: see above.
     """
 
     def __init__(self, stem: Stem, name: str, columns: Sequence[int]) -> None:
         super().__init__(stem)
-        self._columns = tuple(columns)
+        self.columns = tuple(columns)
         self._lane = f"partitions:{name}"
         self.lanes = (self._lane,)
         stem.add_lane(self._lane, 0, width=2)
@@ -66,7 +70,12 @@ class FlowPartitionRows(FlowRows):
         self._partitions = SlotArray(np.int64, (3,))
         self._rings = SlotArray(np.int64, (1,))
         self._generation = _NEVER  # of the positions in the rings
+        self._chains: set[HashIndex] = set()
         self._forget_chunk()
+
+    def are_chained_in(self, indexes: Collection[HashIndex]) -> None:
+        """Tell which indexes over the rows have the partition columns, in their order, as keys."""
+        self._chains.update(indexes)
 
     def _forget_chunk(self) -> None:
         self._first_id = self._position = 0
@@ -76,7 +85,7 @@ class FlowPartitionRows(FlowRows):
         self._settle()
         if not fresh.size:
             return
-        slots = self._table.slots([stem.gather(c, fresh) for c in self._columns], fresh.size)
+        slots = self._table.slots([stem.gather(c, fresh) for c in self.columns], fresh.size)
         self._partitions.grow(self._table.end)
         self._first_id, self._position = int(fresh[0]), stem.end - fresh.size
         rows = self._rows_from(self._position)
@@ -131,10 +140,7 @@ class FlowPartitionRows(FlowRows):
         if not len(stem) or not probes.seq.size:
             return _NONE, _NONE, _NONE
         cursor = access.begin(probes, inclusive=inclusive)
-        by, found = access.follow(0, probes.key, cursor, np.full(cursor.size, stem.first))
-        return within(
-            by,
-            found,
+        windows = (
             np.full(cursor.size, longest) if isinstance(longest, int) else longest,
             stem.lane(self._lane),
             stem.base,
@@ -143,6 +149,12 @@ class FlowPartitionRows(FlowRows):
             probes.seq + 1,  # a row pushes others out one ``seq`` before its own
             inclusive,
         )
+        if not isinstance(access, HashIndex):
+            by, found = access.follow(0, probes.key, cursor, np.full(cursor.size, stem.first))
+            return within(by, found, *windows)
+        is_partition = access in self._chains and not self._table.collided
+        nodes, _ = access.nodes_at(_NONE)
+        return follow_within(nodes, stem.first, cursor, probes.key, is_partition, *windows)
 
     def oldest(self, ts: Array, seq: Array, length: Array | int, *, inclusive: bool) -> Array:
         return np.full(seq.size, self._stem.first)
