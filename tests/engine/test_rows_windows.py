@@ -190,7 +190,11 @@ def test_rows_are_kept_as_long_as_some_window_holds_them() -> None:
     assert kept() == (0, 0)
 
 
-def test_for_each_row_of_a_table_of_rules() -> None:
+@pytest.mark.parametrize(
+    "streams",
+    ["a [ROWS 4], b [ROWS 3]", "a [PARTITION BY k ROWS 2], b [PARTITION BY v ROWS 1]"],
+)
+def test_for_each_row_of_a_table_of_rules(streams: str) -> None:
     """Rules come and go with their results, over the rows that windows hold."""
     engines = []
     for executor in ("auto", "tree"):
@@ -203,7 +207,6 @@ def test_for_each_row_of_a_table_of_rules() -> None:
         eng.table("rules", pa.table({"id": [1], "least": [2]}))
         engines.append(eng)
     columns, where = "r.id, a.v, b.v AS w", "WHERE a.k = b.k AND a.v > r.least"
-    streams = "a [ROWS 4], b [ROWS 3]"
     each = f"SELECT {columns} FROM {streams} {where}".replace("r.", "rules.")
     engines[0].sql(f"CREATE QUERY q FOR EACH ROW OF rules AS {each}")
     engines[1].query(f"SELECT {columns} FROM {streams}, rules AS r {where}", name="q")
