@@ -159,6 +159,11 @@ class FlowPartitionRows(FlowRows):
     def oldest(self, ts: Array, seq: Array, length: Array | int, *, inclusive: bool) -> Array:
         return np.full(seq.size, self._stem.first)
 
+    def instants(
+        self, ts: Array, seq: Array, by: Array, positions: Array, *, inclusive: bool
+    ) -> Array:
+        raise AssertionError("joins of such windows are not scheduled")
+
     def evicted(self, fresh: Array, counts: Array) -> tuple[Array, Array, Array]:
         if not fresh.size or not counts.size:
             return _NONE, _NONE, _NONE

@@ -1,7 +1,8 @@
 """Windows of a flow over one of its streams: as long as its queries need.
 
 The age of a row is in microseconds; where windows count rows, in rows: that of the newest row is 0,
-and a window of N rows holds the rows of an age below N. So the same masks by age serve both.
+and a window of N rows holds the rows of an age below N. So the same masks by age serve both. Those
+that count the rows of partitions are in ``flow_partitions.py``.
 """
 
 from __future__ import annotations
