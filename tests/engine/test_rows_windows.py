@@ -30,6 +30,30 @@ JOINS = {
     "groups": "SELECT a.k, COUNT(*) AS n, SUM(b.v) AS t FROM a [ROWS {n}], b [ROWS {m}]"
     " WHERE a.k = b.k AND b.v > 1 GROUP BY a.k",
     "distinct": "SELECT DISTINCT a.v FROM a [ROWS {n}], b [ROWS {m}] WHERE a.k = b.k",
+    "keys": "SELECT a.v, b.v AS w FROM a [PARTITION BY k ROWS {n}], b [PARTITION BY k ROWS {m}]"
+    " WHERE a.k = b.k",
+    "keys, filters": "SELECT a.v, b.v AS w FROM a [PARTITION BY k ROWS {n}],"
+    " b [PARTITION BY k ROWS {m}] WHERE a.k = b.k AND a.v > {n} - 3 AND a.v + b.v > {m}",
+    "other columns": "SELECT a.v, b.v AS w FROM a [PARTITION BY v ROWS {n}],"
+    " b [PARTITION BY k, v ROWS {m}] WHERE a.k = b.k AND b.v > {m} - 4",
+    "two keys": "SELECT a.v, b.v AS w FROM a [PARTITION BY v, k ROWS {n}],"
+    " b [PARTITION BY k, v ROWS {m}] WHERE a.k = b.k AND a.v = b.v",
+    "keys with RANGE": "SELECT a.v, b.v AS w FROM a [PARTITION BY k ROWS {n}],"
+    " b [RANGE {m} SECONDS] WHERE a.k = b.k AND a.v > {n} - 3",
+    "keys with ROWS": "SELECT a.v, b.v AS w FROM a [ROWS {n}], b [PARTITION BY v ROWS {m}]"
+    " WHERE a.k = b.k AND a.v > {n} - 3",
+    "keys without a key": "SELECT a.v, b.v AS w FROM a [PARTITION BY k ROWS {n}],"
+    " b [PARTITION BY v ROWS {m}] WHERE a.v < b.v - {m}",
+    "keys of itself": "SELECT x.v, y.v AS w FROM a [PARTITION BY k ROWS {n}] AS x,"
+    " a [PARTITION BY k ROWS {m}] AS y WHERE x.k = y.k AND x.v >= y.v",
+    "columns of itself": "SELECT x.v, y.v AS w FROM a [PARTITION BY v ROWS {n}] AS x,"
+    " a [PARTITION BY k ROWS {m}] AS y WHERE x.k = y.k",
+    "keys of three": "SELECT x.v, b.v AS w FROM a [PARTITION BY k ROWS {n}] AS x,"
+    " b [PARTITION BY v ROWS {m}], a [PARTITION BY k ROWS 2] AS y WHERE x.k = b.k AND b.v = y.v",
+    "keys, groups": "SELECT a.k, COUNT(*) AS n, SUM(b.v) AS t FROM a [PARTITION BY k ROWS {n}],"
+    " b [PARTITION BY v ROWS {m}] WHERE a.k = b.k AND b.v > 1 GROUP BY a.k",
+    "keys, distinct": "SELECT DISTINCT a.v FROM a [PARTITION BY k ROWS {n}],"
+    " b [PARTITION BY k ROWS {m}] WHERE a.k = b.k",
 }
 OPTIONS: dict[str, dict[str, Any]] = {
     "auto": {"chunk_rows": 3},
@@ -105,13 +129,13 @@ def test_what_leaves_is_taken_back_just_before_the_row_that_pushes_it_out(nested
 
 def test_time_and_rows_do_not_share() -> None:
     eng = engine(executor="eddy")
-    windows = ["ROWS 3", "RANGE 3 SECONDS", "NOW", "ROWS 5", "UNBOUNDED", "PARTITION BY k ROWS 3"]
+    windows = ["ROWS 3", "RANGE 3 SECONDS", "NOW", "ROWS 5", "UNBOUNDED"]
+    windows += [f"PARTITION BY {columns}" for columns in ("k ROWS 3", "k ROWS 1", "k, v ROWS 3")]
     for i, window in enumerate(windows):
         sql = f"SELECT a.v FROM a [{window}], b [{window}] WHERE a.k = b.k"
         eng.query(sql, name=f"q{i}")
     stats = eng.stats()["queries"]
-    assert [stats[f"q{i}"]["shared_with"] for i in range(6)] == [1, 2, 2, 1, 2, 0]
-    assert stats["q5"]["executor"] == "tree"
+    assert [stats[f"q{i}"]["shared_with"] for i in range(8)] == [1, 2, 2, 1, 2, 1, 1, 0]
 
 
 def test_a_late_query_sees_the_rows_behind_which_none_is_missing() -> None:
@@ -166,7 +190,11 @@ def test_rows_are_kept_as_long_as_some_window_holds_them() -> None:
     assert kept() == (0, 0)
 
 
-def test_for_each_row_of_a_table_of_rules() -> None:
+@pytest.mark.parametrize(
+    "streams",
+    ["a [ROWS 4], b [ROWS 3]", "a [PARTITION BY k ROWS 2], b [PARTITION BY v ROWS 1]"],
+)
+def test_for_each_row_of_a_table_of_rules(streams: str) -> None:
     """Rules come and go with their results, over the rows that windows hold."""
     engines = []
     for executor in ("auto", "tree"):
@@ -179,7 +207,6 @@ def test_for_each_row_of_a_table_of_rules() -> None:
         eng.table("rules", pa.table({"id": [1], "least": [2]}))
         engines.append(eng)
     columns, where = "r.id, a.v, b.v AS w", "WHERE a.k = b.k AND a.v > r.least"
-    streams = "a [ROWS 4], b [ROWS 3]"
     each = f"SELECT {columns} FROM {streams} {where}".replace("r.", "rules.")
     engines[0].sql(f"CREATE QUERY q FOR EACH ROW OF rules AS {each}")
     engines[1].query(f"SELECT {columns} FROM {streams}, rules AS r {where}", name="q")

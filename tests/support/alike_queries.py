@@ -15,6 +15,10 @@ KINDS: Final[dict[str, str]] = {
     "join": "SELECT s.k, s.x, r.x AS y FROM s {w} AS s, r {v} AS r WHERE s.k = r.k AND s.x > {c}",
     "join without keys": "SELECT s.k, s.x, r.x AS y FROM s {w} AS s, r {v} AS r WHERE s.x < r.x "
     "AND s.x >= {c} AND r.k = '{a}' AND s.x + {d} > r.x",
+    "join of last rows": "SELECT s.k, s.x, r.x AS y FROM s [PARTITION BY k ROWS {d}] AS s, r "
+    "[PARTITION BY x ROWS {d}] AS r WHERE s.k = r.k AND s.x > {c}",
+    "join of last rows, grouped": "SELECT s.k, COUNT(*) AS n, SUM(r.x) AS x FROM s [PARTITION BY k "
+    "ROWS {d}] AS s, r {w} AS r WHERE s.k = r.k AND r.x >= {c} GROUP BY s.k",
     "groups": "SELECT k, COUNT(*) AS n, SUM(x) AS x FROM s {w} WHERE x > {c} GROUP BY k",
     "thresholds": "SELECT k, SUM(x) AS x FROM s {v} GROUP BY k HAVING SUM(x) > {c}",
     "means": "SELECT k, AVG(x) AS x FROM s {w} WHERE x >= {c} GROUP BY k HAVING AVG(x) > {d}",

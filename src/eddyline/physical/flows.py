@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -12,6 +12,7 @@ import pyarrow as pa
 from eddyline.algebra.expressions import ColumnRef, Expr, conjunction
 from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import MatchedRows, Plan, SharedRows, StreamScan
+from eddyline.algebra.windows import PartitionRows
 from eddyline.physical.above_flows import SharedSource, operators_above
 from eddyline.physical.clauses import clauses
 from eddyline.physical.compiled import with_row
@@ -33,6 +34,7 @@ from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
 from eddyline.runtime.eddy.right_rows import RightRows
 from eddyline.runtime.graph import Graph
+from eddyline.runtime.join_inputs.flow_partitions import FlowPartitionRows
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.scan import Scan
@@ -170,9 +172,13 @@ class FlowPlanner:
             (source,) = signature.sources
             return FilterFlow([self._planner.source(source)], [], new_policy)
         joined = len(signature.sources) > 1
+        edges = tuple(
+            Equality(e.left, e.right, _key(e.left_key), _key(e.right_key)) for e in signature.edges
+        )
+        keys = [keys_of(number, edges) for number in range(len(signature.sources))]
         windows = [
-            self._rows_of(source) if counted else FlowWindow(joined=joined)
-            for source, counted in zip(signature.sources, signature.counted, strict=True)
+            self._rows_of(n, signature, key, keys[n]) if counted else FlowWindow(joined=joined)
+            for n, counted in enumerate(signature.counted)
         ]
         sources = [
             self._scan(number, source, window, (signature, key))
@@ -180,13 +186,14 @@ class FlowPlanner:
         ]
         if not joined:
             return FilterFlow(sources, windows, new_policy)
-        edges = tuple(
-            Equality(e.left, e.right, _key(e.left_key), _key(e.right_key)) for e in signature.edges
-        )
         inputs = [
-            LineageInput(scan.stem, window, keys_of(number, edges))
-            for number, (scan, window) in enumerate(zip(sources, windows, strict=True))
+            LineageInput(scan.stem, window, own)
+            for scan, window, own in zip(sources, windows, keys, strict=True)
         ]
+        for rows, names in zip(inputs, keys, strict=True):
+            if isinstance(rows.window, FlowPartitionRows):
+                chained = [n for n in names if _columns(n) == rows.window.columns]
+                rows.window.are_chained_in([rows.by_key(n).hashed for n in chained])
         condition = conjunction(signature.theta)
         first = {(e.left, e.right) for e in spanning(signature.edges, range(len(inputs)))}
         tied = [e for e in edges if (e.left, e.right) in first]  # matches of others follow
@@ -242,9 +249,18 @@ class FlowPlanner:
         by_key, trying = feedback != "doe", feedback == "auto"
         return Gates(inputs, edges, by_key=by_key, trying=trying)
 
-    def _rows_of(self, source: Plan) -> FlowRows:
+    def _rows_of(
+        self, number: int, signature: Signature, key: object, names: Collection[Hashable]
+    ) -> FlowRows:
+        """The window of a source whose windows count rows; ``names``: of its join keys."""
+        source = signature.sources[number]
         assert isinstance(source, StreamScan), "what has windows is a stream"
-        return FlowRows(self._stem_of(source.stream))
+        stem, window = self._stem_of(source.stream), source.window
+        if not isinstance(window, PartitionRows):
+            return FlowRows(stem)
+        orders = (c for c in map(_columns, names) if sorted(c) == sorted(window.columns))
+        columns = next(orders, window.columns)  # in the order of a join key: see ``is_partition``
+        return FlowPartitionRows(stem, str((number, signature, key)), columns)
 
     def _scan(self, number: int, source: Plan, window: FlowWindow | FlowRows, flow: object) -> Scan:
         assert isinstance(source, StreamScan), "what has windows is a stream"
@@ -275,6 +291,13 @@ def windows_of(part: Part) -> tuple[int, ...]:
     """How long rows of each source live, in microseconds or in rows; FOREVER: for ever."""
     lengths = part.windows[: len(part.filters)]
     return tuple(FOREVER if length is None else length for length in lengths)
+
+
+def _columns(name: Hashable) -> tuple[int, ...]:
+    """The columns of a source that are a join key; none if one is computed."""
+    assert isinstance(name, tuple), "as of ``keys_of``"
+    exprs = [e for e in name if isinstance(e, ColumnRef)]
+    return tuple(e.index for e in exprs) if len(exprs) == len(name) else ()
 
 
 def _key(expr: Expr) -> Key:

@@ -36,7 +36,7 @@ from eddyline.algebra.plan import (
     join,
     semi_join,
 )
-from eddyline.algebra.windows import Rows
+from eddyline.algebra.windows import PartitionRows, Rows
 
 
 @dataclass(frozen=True)
@@ -208,11 +208,13 @@ def _side_by_side(plan: Join, left: Flat, right: Flat) -> Flat:
 def in_canonical_order(flat: Flat) -> Flat:
     """Sources sorted by name and kind of window, so that the order in FROM does not matter."""
 
-    def rank(number: int) -> tuple[str, bool]:
+    def rank(number: int) -> tuple[str, int, tuple[int, ...]]:
         leaf = flat.leaves[number]
         if not isinstance(leaf, StreamScan):
-            return "", False
-        return leaf.stream.lower(), isinstance(leaf.window, Rows)
+            return "", 0, ()
+        if isinstance(leaf.window, PartitionRows):
+            return leaf.stream.lower(), 2, leaf.window.columns
+        return leaf.stream.lower(), int(isinstance(leaf.window, Rows)), ()
 
     order = sorted(range(len(flat.leaves)), key=rank)
     if order == list(range(len(order))):

@@ -21,7 +21,7 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import ColumnRef, Expr, Literal, conjunction, rewrite, walk
 from eddyline.algebra.plan import StreamScan
-from eddyline.algebra.windows import Range, Rows, Unbounded
+from eddyline.algebra.windows import Unbounded
 from eddyline.optimizer.cost import Cost, cost
 from eddyline.optimizer.estimates import Estimate, estimate, estimate_node
 from eddyline.optimizer.prices import Prices
@@ -29,7 +29,7 @@ from eddyline.optimizer.selectivity import equality_share, selectivity, values_o
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.work import Work
 from eddyline.sharing.grouping import lowest_grouping
-from eddyline.sharing.signature import Part, Signature, spanning
+from eddyline.sharing.signature import Part, Signature, spanning, with_length
 
 
 def alike(part: Part) -> Part:
@@ -105,10 +105,8 @@ class FlowWork(Work):
         known = [n for n in lengths if n is not None]
         if len(known) < len(lengths):
             return estimate_node(replace(scan, window=Unbounded()), (), statistics)
-        counted = self.signature.counted[number]
-        length = max(known, default=1)  # no row of the table of FOR EACH: no query
-        longest = Rows(length) if counted else Range(length)
-        return estimate_node(replace(scan, window=longest), (), statistics)
+        longest = max(known, default=1)  # no row of the table of FOR EACH: no query
+        return estimate_node(with_length(scan, longest), (), statistics)
 
     def _interest(self, number: int, arriving: Estimate) -> float:
         """The share of a source's rows that pass the predicates of at least one query."""

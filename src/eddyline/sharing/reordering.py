@@ -8,7 +8,7 @@ row they show, and until when.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
@@ -24,12 +24,11 @@ from eddyline.algebra.plan import (
     StreamScan,
     below_projections,
 )
-from eddyline.algebra.windows import Range, Rows
 from eddyline.optimizer.join_graph import JoinGraph
 from eddyline.optimizer.joins.trees import Tree, leaves, subtrees
 from eddyline.optimizer.rules.order_joins import joined_as, with_own_terms_below
 from eddyline.sharing.flat import flatten
-from eddyline.sharing.signature import Part, Signature, spanning
+from eddyline.sharing.signature import Part, Signature, spanning, with_length
 
 #: Sources of joins that have more than one order.
 LEAST_REORDERED: Final = 3
@@ -157,7 +156,6 @@ def _source(signature: Signature, part: Part, number: int) -> Plan:
     plan, length = signature.sources[number], part.windows[number]
     if length is not None:
         assert isinstance(plan, StreamScan), "the queries' own windows are on streams"
-        counted = signature.counted[number]
-        plan = replace(plan, window=Rows(length) if counted else Range(length))
+        plan = with_length(plan, length)
     condition = conjunction(part.filters[number])
     return plan if condition is None else Filter(plan, condition)

@@ -39,14 +39,13 @@ from eddyline.algebra.plan import (
     StreamScan,
     TableScan,
 )
-from eddyline.algebra.windows import Range, RowLength, Rows, Unbounded
+from eddyline.algebra.windows import PartitionRows, Range, RowLength, Rows, Unbounded
 from eddyline.sharing.flat import Flat, flatten, in_canonical_order
 from eddyline.types import Schema
 
-#: Stand-in windows of a signature, if the length belongs to the query's part: they keep only
-#: whether the window is over time or over rows.
+#: Stand-in window of a signature for those by time, if the length belongs to the query's part. That
+#: of windows that count rows has one row.
 _BY_TIME: Final = Unbounded(explicit=False)
-_BY_ROWS: Final = Rows(1)
 
 #: A source and a key over its columns.
 _End: TypeAlias = tuple[int, Expr]
@@ -200,8 +199,8 @@ def decompose_flat(flat: Flat, names: tuple[str, ...]) -> tuple[Signature, Part]
 
 
 def _fits(flat: Flat) -> bool:
-    """Whether a flow can run the leaves: joins of streams with RANGE, ROWS or unbounded windows, or
-    a single source with something to filter that is empty before its streams have rows.
+    """Whether a flow can run the leaves: joins of streams with windows by time or rows, or a single
+    source with something to filter that is empty before its streams have rows.
     """
     if len(flat.leaves) > 1:
         return all(_expires_by_time(leaf) or _expires_by_rows(leaf) for leaf in flat.leaves)
@@ -229,7 +228,7 @@ def _expires_by_time(leaf: Plan) -> bool:
 
 
 def _expires_by_rows(leaf: Plan) -> bool:
-    return isinstance(leaf, StreamScan) and isinstance(leaf.window, Rows)
+    return isinstance(leaf, StreamScan) and isinstance(leaf.window, (Rows, PartitionRows))
 
 
 @per_node
@@ -324,8 +323,16 @@ def _without_length(leaf: Plan, joined: bool) -> Plan:
     if isinstance(leaf, StreamScan) and _expires_by_time(leaf):
         return stand_in(leaf)
     if isinstance(leaf, StreamScan) and joined and _expires_by_rows(leaf):
-        return replace(leaf, window=_BY_ROWS)
+        return with_length(leaf, 1)
     return leaf
+
+
+def with_length(scan: StreamScan, length: int) -> StreamScan:
+    """A scan of a signature with windows of this length, in microseconds or rows."""
+    window = scan.window
+    if isinstance(window, (Rows, PartitionRows)):
+        return replace(scan, window=replace(window, count=length))
+    return replace(scan, window=Range(length))
 
 
 def _row_lengths(leaves: Sequence[Plan]) -> tuple[RowLength | None, ...]:
@@ -338,4 +345,4 @@ def _length(leaf: Plan, joined: bool) -> int | None:
     window = leaf.window if isinstance(leaf, StreamScan) else None
     if isinstance(window, Range):
         return window.us
-    return window.count if isinstance(window, Rows) and joined else None
+    return window.count if isinstance(window, (Rows, PartitionRows)) and joined else None

@@ -68,6 +68,16 @@ def test_against_a_dictionary(kind: str, hashes: Any, data: st.DataObject) -> No
         assert list(zip(*keys, strict=True)) == list(model)
 
 
+def test_whether_different_keys_have_had_one_hash() -> None:
+    types = [pa.string()]
+    for hashes, expected in ((group_hashes, False), (two_bits, True)):
+        table = KeyTable(types, hashes)
+        table.slots([pa.array(["a"])], 1)
+        assert not table.collided
+        table.slots([pa.array(list("abcdef"))], 6)
+        assert table.collided == copied(table, types, hashes).collided == expected
+
+
 def test_a_null_is_a_key_of_its_own_and_no_value_is_mistaken_for_it() -> None:
     table = KeyTable([pa.int64()])
     values = pa.array([0, None, 0, None, 5])

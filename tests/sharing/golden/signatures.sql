@@ -134,11 +134,15 @@ edge: 0.symbol = 2.symbol
 edge: 1.symbol = 2.symbol
 select: price AS price
 ----------
--- no flow: joins of what leaves its window neither by time nor by the number of rows
+-- windows with the last rows of keys: their number is open
 SELECT t.price FROM trades [PARTITION BY symbol ROWS 5] AS t, quotes [NOW] AS q
 WHERE t.symbol = q.symbol AND q.size > 1
 =>
-none
+windowed sources:
+  StreamScan quotes [UNBOUNDED], 1 MICROSECOND: (size > 1)
+  StreamScan trades [PARTITION BY symbol ROWS 1], 5 rows
+edge: 0.symbol = 1.symbol
+select: price AS price
 ----------
 -- a key of several sources
 SELECT t.price FROM trades [NOW] AS t, quotes [NOW] AS q, orders [NOW] AS o

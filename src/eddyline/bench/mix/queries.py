@@ -84,6 +84,11 @@ CLASSES: Final[dict[str, _Text]] = {
         "beats [RANGE 5 SECONDS] AS b WHERE r.machine = b.machine AND r.machine = "
         f"{7 * i % MACHINES} AND r.temp > 32"
     ),
+    "join, last rows of keys": lambda i: (
+        f"SELECT r.ts, r.machine, r.temp, b.volts FROM readings [PARTITION BY machine ROWS "
+        f"{1 + i % 10}] AS r, beats [PARTITION BY machine ROWS {1 + i % 10}] AS b WHERE "
+        f"r.machine = b.machine AND r.machine = {7 * i % MACHINES} AND r.temp > 32"
+    ),
     "HAVING threshold": _having,
     "HAVING, other WHERE": lambda i: (
         f"SELECT site, AVG(temp) AS t FROM readings [RANGE 60 SECONDS] WHERE load > {i / 50} "

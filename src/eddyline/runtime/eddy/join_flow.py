@@ -17,7 +17,8 @@ that a query has. Those are routed like new rows, but as of just before the new 
 with that N: their results are retracted (``rows_groups.py``).
 
 For consumers that read results as they come, a join of two sources queues its rows and joins them
-by a schedule (``window_join/scheduled_join.py``).
+by a schedule (``window_join/scheduled_join.py``); not where windows count the rows of partitions,
+which are not bounded by positions.
 
 Source: Madden et al. 2002, section 2; Hammad et al. 2003.
 """
@@ -46,6 +47,7 @@ from eddyline.runtime.eddy.result_forms import (
 from eddyline.runtime.eddy.routing import Routing, in_order
 from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.failures import collecting, report
+from eddyline.runtime.join_inputs.flow_partitions import FlowPartitionRows
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, Windows
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Operator, Tick
@@ -108,7 +110,8 @@ class JoinFlow(Flow):
         self._computed_keys = [computed_keys(n, graph.edges) for n in range(len(inputs))]
         self._computes_keys = any(self._computed_keys)
         self._defers = False  # whether some predicate may wait for the join
-        self._schedule = schedule if len(inputs) == 2 else None
+        by_position = not any(isinstance(w, FlowPartitionRows) for w in self._stem_windows)
+        self._schedule = schedule if len(inputs) == 2 and by_position else None
         self._scheduled: ScheduledJoin | None = None  # None: it has not been paced yet
         self._overdue: list[tuple[Batch, Array]] = []  # results released when windows changed
         no_queries = self._members.lineage(())

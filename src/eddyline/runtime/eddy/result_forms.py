@@ -121,18 +121,20 @@ class ResultForm(ABC):
         counts = groups.counts[mine]
         at_once = max(MOST_WORDS // (counts.size * self.parts.members.words), 1)
         for start in range(0, len(batch), at_once):
-            by, group, ids = rows.window.evicted(batch.ids[0][start : start + at_once], counts)
-            some, required = self._evicted(rows, ids, group + mine.start, groups)
-            by, group, ids = by[some] + start, group[some] + mine.start, ids[some]
-            instants = rows.stem.lane_at("ts", rows.stem.positions(ids))
+            by, group, out = rows.window.evicted(batch.ids[0][start : start + at_once], counts)
+            some, required = self._evicted(rows, out, group + mine.start, groups)
+            by, group, out = by[some] + start, group[some] + mine.start, out[some]
+            ids, instants = rows.stem.ids(out), rows.stem.lane_at("ts", out)
             ts, seq = batch.ts[by], batch.seq[by] - 1
             yield Composites(ts, seq, {source: ids}, {source: instants}, required, group)
 
     @abstractmethod
     def _evicted(
-        self, rows: LineageInput, ids: Array, group: Array, groups: RowsGroups
+        self, rows: LineageInput, out: Array, group: Array, groups: RowsGroups
     ) -> tuple[Array | slice, Array]:
-        """Of rows that leave the windows of groups: which are required, and by which queries."""
+        """Of rows at positions, which leave the windows of groups: which are required, and by which
+        queries.
+        """
 
     # -- pairs: see PairSelection ------------------------------------------------------------------
 
@@ -222,9 +224,9 @@ class LineageForm(ResultForm):
         return kept, inside[kept]
 
     def _evicted(
-        self, rows: LineageInput, ids: Array, group: Array, groups: RowsGroups
+        self, rows: LineageInput, out: Array, group: Array, groups: RowsGroups
     ) -> tuple[Array | slice, Array]:
-        required = rows.lineage_of(ids) & groups.queries[group]
+        required = rows.lineage_at(out) & groups.queries[group]
         some = np.flatnonzero(any_wanted(required))
         return some, required[some]
 
@@ -302,7 +304,7 @@ class LevelForm(ResultForm):
         return meet_levels(required, np.arange(age.size), age, self.levels.bounds[source])
 
     def _evicted(
-        self, rows: LineageInput, ids: Array, group: Array, groups: RowsGroups
+        self, rows: LineageInput, out: Array, group: Array, groups: RowsGroups
     ) -> tuple[Array | slice, Array]:
         return slice(None), groups.first[group]
 

@@ -1,7 +1,8 @@
 """Windows of a flow over one of its streams: as long as its queries need.
 
 The age of a row is in microseconds; where windows count rows, in rows: that of the newest row is 0,
-and a window of N rows holds the rows of an age below N. So the same masks by age serve both.
+and a window of N rows holds the rows of an age below N. So the same masks by age serve both. Those
+that count the rows of partitions are in ``flow_partitions.py``.
 """
 
 from __future__ import annotations
@@ -173,14 +174,15 @@ class FlowRows(EndlessWindow):
         return newest + 1
 
     def evicted(self, fresh: Array, counts: Array) -> tuple[Array, Array, Array]:
-        """The rows that new ones (ids) evict from windows of these numbers of rows.
+        """The rows that new ones (ids, of the chunk) evict from windows of these numbers of rows.
 
         Returns:
-            int64[m] numbers of the new rows, ascending; int64[m] numbers of windows; int64[m] ids.
+            int64[m] numbers of the new rows, ascending; int64[m] numbers of windows; int64[m]
+            positions.
         """
         out = fresh[:, None] - counts
         by, window = np.nonzero(out >= self._stem.unbroken)
-        return by, window, out[by, window]
+        return by, window, self._stem.positions(out[by, window])
 
     def ages(self, positions: Array) -> Array:
         """int64[n]: ages of rows now; FOREVER: they are in no window."""

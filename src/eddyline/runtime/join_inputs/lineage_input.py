@@ -238,9 +238,9 @@ class LineageInput:
         unbuilt = self.stem.next_id - self._built
         return np.arange(self.stem.first, self.stem.end - unbuilt)
 
-    def lineage_of(self, ids: Array) -> Array:
+    def lineage_at(self, positions: Array) -> Array:
         """uint64[n, W]: the lineage of rows, where rows have lineage."""
-        lineage: Array = self._sets.array[self._numbers()[self.stem.places(ids)]]
+        lineage: Array = self._sets.array[self.stem.lane_at(self._lane, positions)]
         return lineage
 
     def required_by(self, mask: Array) -> tuple[Array, Array]:

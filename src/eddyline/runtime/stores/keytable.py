@@ -45,6 +45,9 @@ class KeyTable:
     Args:
         types: the types of the key columns; none means one single key, slot 0.
         hashes: for tests of collisions; default: ``group_hashes``.
+
+    Attributes:
+        collided: whether different keys have had equal hashes.
     """
 
     def __init__(
@@ -61,6 +64,7 @@ class KeyTable:
         self._slots = SlotTable()
         self._row = SlotArray(np.int64)  # slot -> position of its key
         self._pinned = SlotArray(np.bool_)  # another value was sent on from this hash
+        self.collided = False
 
     @property
     def end(self) -> int:
@@ -87,7 +91,7 @@ class KeyTable:
             wrong = np.flatnonzero(~same_values(wanted, self.keys(found)))
             if wrong.size == 0:
                 return out
-            self._pinned.array[found[wrong]] = True
+            self._pinned.array[found[wrong]] = self.collided = True
             todo, wanted = todo[wrong], _taken(wanted, wrong)
             hashes = mix_all(hashes[wrong] + 1)
             found = self._claimed(wanted, hashes)
@@ -165,6 +169,7 @@ class KeyTable:
         self._slots.restore(nested(state, "slots"))
         self._has_null = bool(array(state, "has_null")[0])
         self._pinned.restore(array(state, "pinned"))
+        self.collided = bool(self._pinned.held().any())
         slots = self._rows.held("slot")
         rows = np.flatnonzero(slots >= 0)  # the others were released
         self._row.restore(np.zeros(self.end, np.int64))

@@ -41,12 +41,17 @@ class StemWindow(Protocol):
 
     Attributes:
         pins: whether positions must stay as they are.
+        lanes: of the SteM, which it has added.
     """
 
     liveness: Liveness
 
     @property
     def pins(self) -> bool:
+        """See above."""
+
+    @property
+    def lanes(self) -> tuple[str, ...]:
         """See above."""
 
     def expiry(self, ts: Array) -> Array:
@@ -129,7 +134,7 @@ class Stem(RowStore):
             return
         del self._opened[key]
         window = self._windows.pop(key)
-        for lane in window.liveness.death or ():
+        for lane in window.lanes:
             self.remove_lane(lane)
 
     @property
@@ -173,6 +178,8 @@ class Stem(RowStore):
 
 
 class _Stateless:
+    lanes: tuple[str, ...] = ()
+
     @property
     def pins(self) -> bool:
         return False
@@ -226,12 +233,12 @@ class CountWindow(_Stateless):
 
     def __init__(self, stem: Stem, name: str, count: int) -> None:
         self._count = count
-        self.liveness = Liveness("ts", FOREVER, fifo=False, death=_death_lanes(stem, name))
+        self.lanes = death = _death_lanes(stem, name)
+        self.liveness = Liveness("ts", FOREVER, fifo=False, death=death)
         # of the rows that are already here, those count behind which no row is missing
         held = stem.ids(np.arange(stem.first, stem.end))
         self._start = max(stem.unbroken, stem.next_id - count)
-        assert self.liveness.death is not None, "it has just been made"
-        stem.held(self.liveness.death[0])[held < self._start] = BEGINNING
+        stem.held(death[0])[held < self._start] = BEGINNING
 
     def expiry(self, ts: Array) -> Array:
         return np.full(ts.size, FOREVER, np.int64)
@@ -262,7 +269,7 @@ class PartitionWindow:
         self._table = KeyTable([stem.schema[c].type for c in columns])
         self._last = SlotArray(np.int64, (count,), fill=-1)  # ids, a ring per slot
         self._seen = SlotArray(np.int64)
-        self._death = _death_lanes(stem, name)
+        self.lanes = self._death = _death_lanes(stem, name)
         self.liveness = Liveness("ts", FOREVER, fifo=False, death=self._death)
 
     def expiry(self, ts: Array) -> Array:

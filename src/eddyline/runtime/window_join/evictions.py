@@ -104,10 +104,10 @@ class Evictions:
         """The rows that new ones (ids) evict from the windows of some groups."""
         rows, groups = self._inputs[source], self.groups
         assert groups is not None, "the groups have windows"
-        place, number, ids = window.evicted(new, groups.counts[theirs])
-        group, lineage = theirs[number], None
+        place, number, out = window.evicted(new, groups.counts[theirs])
+        group, ids, lineage = theirs[number], rows.stem.ids(out), None
         if self.meet is not None:
-            lineage = rows.lineage_of(ids)[:, : queries.size] & groups.queries[group] & queries
+            lineage = rows.lineage_at(out)[:, : queries.size] & groups.queries[group] & queries
         chosen, key = rows.keyed(rows.rows(ids))
         evicted = EvictedRows(place, group, ids, np.zeros(ids.size, np.int64), lineage).take(chosen)
         evicted.key = key
