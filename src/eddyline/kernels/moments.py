@@ -312,11 +312,11 @@ def run_moments(
     The state is not grouped into a tuple: measured, arrays of a tuple that are passed to helper
     functions made this 4 times slower, by counting references.
     """
-    slot, sign, emit, screened, low, high = rows
-    least, most = low, high
+    slot, sign, emit, screened, at_most, at_least = rows
+    most, least = at_most, at_least
     if what in (STDDEV, STDDEV_POP):
-        least = low * low if low >= 0.0 else -np.inf
-        most = high * high if high > 0.0 else -np.inf
+        most = at_most * at_most if at_most >= 0.0 else -np.inf
+        least = at_least * at_least if at_least > 0.0 else -np.inf
     m = emit[start:].sum()
     new = np.empty(m, np.float64)
     new_valid = np.empty(m, np.bool_)
@@ -359,10 +359,13 @@ def run_moments(
             n = counters[s, COUNT]
             special = counters[s, NANS] | counters[s, PLUS_INF] | counters[s, MINUS_INF]
             now = n > least_of(what)
-            if now and place[s] == NO_PLACE and special == 0:
+            if now and special == 0 and place[s] != NO_PLACE:
+                exact = _from_limbs(s, n, what, sums, place, limbs, free)
+                now = is_asked_for(exact, at_most, at_least)
+            elif now and special == 0:
                 squares = sums[s, 2] if what >= STDDEV else 0.0
-                now = _may_be_asked_for(what, float(n), sums[s, 0], squares, least, most)
-            emit[i] = now or (reported_valid[s] and is_asked_for(reported[s], low, high))
+                now = _may_be_asked_for(what, float(n), sums[s, 0], squares, most, least)
+            emit[i] = now or (reported_valid[s] and is_asked_for(reported[s], at_most, at_least))
         if emit[i]:
             old[j] = reported[s]
             old_valid[j] = reported_valid[s]

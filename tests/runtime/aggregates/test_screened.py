@@ -56,6 +56,19 @@ def moves(random: np.random.Generator, whole: bool) -> tuple[Array, Array, pa.Ar
     return group[place], np.array([s for _, s in order], np.int8), values.take(pa.array(place))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_more_is_reported_than_is_asked_for(kind: str) -> None:
+    """Of values that are far from the limits."""
+    random = np.random.default_rng(len(kind))
+    whole = kind in ("SUM of integers", "MIN", "COUNT")
+    slot = random.integers(GROUPS, size=4_000)
+    value = pa.array(random.integers(0, 9, 4_000) if whole else random.random(4_000) * 0.1 + 20)
+    sign = np.ones(4_000, np.int8)
+    screened = KINDS[kind]()
+    high = screened.limit(1e9)
+    assert not run(screened, slot, sign, value, True, -np.inf, high)[0].size
+
+
 def run(
     aggregate: Count | SumInt | Moments | QueuedExtreme,
     slot: Array,
