@@ -50,6 +50,8 @@ KINDS: Final[dict[str, str]] = {
     "WHERE r.k = s.k AND r.x = {d})",
     "LEFT JOIN": "SELECT s.k, s.x, r.x AS y FROM s {v} AS s LEFT JOIN r {v} AS r ON s.k = r.k "
     "WHERE s.x >= {c}",
+    "EXCEPT": "SELECT k, x FROM s {w} WHERE x >= {c} EXCEPT SELECT k, x FROM r {w}",
+    "INTERSECT": "SELECT x FROM s {w} WHERE k = '{a}' INTERSECT SELECT x FROM r {w} WHERE x <> 2",
     "LEFT JOIN, other windows": "SELECT s.k, s.x, r.x AS y FROM s {w} AS s LEFT JOIN r {w} AS r "
     "ON s.k = r.k WHERE s.x >= {c}",
     "LEFT JOIN, other windows, grouped": "SELECT s.k, COUNT(r.x) AS n FROM s {w} AS s LEFT JOIN "
