@@ -120,3 +120,14 @@ def test_the_load_is_known_without_shedding() -> None:
     (join,) = (line for line in shown if "Join" in line)
     expected = float(join.split("WK")[1].split()[0].replace(",", ""))
     assert 0.5 * changes < expected < 2 * changes
+
+
+def test_what_is_measured_does_not_grow_with_the_age_of_the_job() -> None:
+    made = Engine(EngineOptions(decide_every="1 second"))
+    made.sql("CREATE STREAM a (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts")
+    made.query("SELECT k FROM a [RANGE 1 SECOND]", name="q")
+    for at in range(15_000):
+        made.process({"a": pa.table({"ts": [at * SECOND], "k": [1]})})
+    saved = io.BytesIO()
+    made.save(saved)
+    assert len(saved.getvalue()) < 20_000

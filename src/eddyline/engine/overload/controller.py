@@ -212,7 +212,7 @@ class Overload:
             self._since, self._began_us = (newest, seen), newest if since is None else since
             return
         before_us, before = self._since
-        self._period_us *= 2
+        self._period_us = min(2 * self._period_us, self._every_us)
         seconds = (newest - before_us) / 1e6
         rates = {s: (n - before.get(s, 0)) / seconds for s, n in seen.items()}
         self._since = (newest, seen)
