@@ -59,7 +59,8 @@ class JoinResults:
         expected: Callable[[Plan, Mapping[Join, float]], float],
         steady_us: float,
     ) -> bool:
-        """Compare what the joins of plans have had since the last look with the estimate.
+        """Compare what the joins of plans have had since the last look with the estimate. Those that
+        were not there then are counted from now on.
 
         Args:
             expected: the estimated number of results of a join since then, given the factors of
@@ -76,7 +77,10 @@ class JoinResults:
             results = None if join.takes_back else self._results(join)
             if results is None:
                 continue
-            count = self._counts.setdefault(join, _Count())
+            count = self._counts.get(join)
+            if count is None:
+                self._counts[join], factors[join] = _Count(before=results), 1.0
+                continue
             found, count.before = results - count.before, results
             estimate = expected(join, factors)
             is_steady = steady_us >= (FOREVER if join.lifespan_us is None else join.lifespan_us)
@@ -99,11 +103,16 @@ class JoinResults:
             self.corrections[pairs] = factor
 
     def saved(self, plan: Plan) -> list[tuple[float, int] | None]:
-        """For JSON: the factor of each join of a plan, and its results since the last look."""
+        """For JSON: the factor of each join of a plan, and its results since the last look; None:
+        there was none.
+        """
         out: list[tuple[float, int] | None] = []
         for join in joins_of(plan):
-            count, results = self._counts.get(join, _Count()), self._results(join)
-            out.append(None if results is None else (count.factor, results - count.before))
+            count, results = self._counts.get(join), self._results(join)
+            if count is None or results is None:
+                out.append(None)
+            else:
+                out.append((count.factor, results - count.before))
         return out
 
     def restore(self, plan: Plan, saved: Sequence[tuple[float, int] | None]) -> None:

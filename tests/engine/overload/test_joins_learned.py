@@ -131,3 +131,16 @@ def test_what_is_measured_does_not_grow_with_the_age_of_the_job() -> None:
     saved = io.BytesIO()
     made.save(saved)
     assert len(saved.getvalue()) < 20_000
+
+
+def test_a_join_that_is_added_within_a_period_is_judged_by_whole_ones() -> None:
+    made = engine("SELECT k FROM a [RANGE 1 SECOND]", capacity=100.0)
+    results = 0
+    for at in range(37):  # periods end after 6, 16 and 36 seconds
+        if at == 27:
+            made.query(JOIN.format("2 SECONDS"), name="late")
+        results = made.process(second(at, skewed=False)).get("late", pa.table({})).num_rows
+    shown = made.queries["late"].explain().splitlines()
+    (join,) = (line for line in shown if "Join" in line)
+    expected = float(join.split("WK")[1].split()[0].replace(",", ""))
+    assert expected == pytest.approx(results, rel=0.25)

@@ -105,7 +105,7 @@ class Overload:
 
     def restart(self) -> None:
         """Restart the measurement of rates after a watermark was reset."""
-        self._since, self._period_us = None, _FIRST_PERIOD_US
+        self._since, self._period_us, self._kept_since = None, _FIRST_PERIOD_US, None
         self.changed()
 
     def begin_call(self) -> None:
@@ -210,6 +210,7 @@ class Overload:
         if self._since is None:
             since = self._workload.since()
             self._since, self._began_us = (newest, seen), newest if since is None else since
+            self._workload.learn(self._known_rows(), 0.0, inf)
             return
         before_us, before = self._since
         self._period_us = min(2 * self._period_us, self._every_us)
