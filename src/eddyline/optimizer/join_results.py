@@ -1,7 +1,7 @@
-"""Results of joins that run, against the estimate: what makes up for skewed and dependent values.
+"""Corrects the estimated results of joins by the results that running joins have had.
 
-The estimate of a join assumes uniform values. If half of the rows of two streams have the same one,
-it is wrong by orders of magnitude. The results that a join has had tell how far.
+The estimate of a join assumes uniform and independent values. If half of the rows of two streams
+have the same one, it is wrong by orders of magnitude.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from eddyline.algebra.plan import Filter, Join, Plan, Project, StreamScan, Table
 from eddyline.optimizer.traversal import OncePerNode
 from eddyline.types import FOREVER
 
-#: Fewer results than these, expected and found, tell nothing.
+#: A join with fewer results than these, expected and found, is not corrected.
 LEAST_RESULTS: Final = 100
 #: Relative change of a correction that matters.
 _CHANGED: Final = 1.2
@@ -59,14 +59,14 @@ class JoinResults:
         expected: Callable[[Plan, Mapping[Join, float]], float],
         steady_us: float,
     ) -> bool:
-        """Compare what the joins of plans have had since the last look with the estimate. Those that
-        were not there then are counted from now on.
+        """Compare the results that joins have had since the last look with the estimate; joins
+        that have been added since then are counted from now on.
 
         Args:
             expected: the estimated number of results of a join since then, given the factors of
                 those below it.
             steady_us: for how long before that the same shares of rows had been kept; joins with
-                longer windows tell nothing.
+                longer windows are not corrected, as they held rows of other shares.
 
         Returns:
             Whether a correction has changed.

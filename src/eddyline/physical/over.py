@@ -42,7 +42,7 @@ def partitions_of(plan: Over) -> tuple[Partitions, Computed]:
     numbers = {argument: number for number, argument in enumerate(read)}
     functions = kernels.Functions(
         np.array([_KINDS[f.function] for f in own], np.int64),
-        np.array([numbers.get(f.argument, -1) for f in own], np.int64),  # type: ignore[arg-type]
+        np.array([-1 if f.argument is None else numbers[f.argument] for f in own], np.int64),
         np.array([f.offset for f in own], np.int64),
         plan.limit,
         plan.silent,

@@ -34,10 +34,11 @@ class RowFunction:
 
     Attributes:
         function: ARRIVAL; of COUNTS, where ``rows`` is the number of rows of the partition; or of
-            OF_ROWS, which take the argument of a row: the one ``offset`` rows before or behind
-            (lag, lead), the first or the last of the partition (first_value, last_value), that of a
-            number, unless it is behind (nth_value), and that so many rows before, or else the first
-            (``from``). ntile has ``offset`` tiles.
+            OF_ROWS, which take the argument of another row: ``lag`` and ``lead`` of the row
+            ``offset`` before or behind; ``first_value`` and ``last_value`` of the first and the
+            last of the partition; ``nth_value`` of row ``offset``, NULL in rows before it;
+            ``from`` of the row ``offset`` before, or of the first if there are fewer. ntile has
+            ``offset`` tiles.
         argument: of OF_ROWS.
     """
 

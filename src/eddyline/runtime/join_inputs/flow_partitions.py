@@ -8,9 +8,9 @@ count of the partition minus N, as of an instant. Where they are is in a ring fo
     longest window  [ROWS 3]: the ring has the positions of 4 5 6; row 7 pushes 4 out of it, and 6
                     out of [ROWS 1]
 
-Rings hold the rows before the chunk. They follow from the lane, and are made anew if the SteM
-renumbers positions or a longer window comes. The chunk's rows lie in the order of partitions until
-the next one comes: so it is known how many of them came after a probe.
+Rings hold the rows before the chunk. They are rebuilt from the lane if the SteM renumbers positions
+or a query with a longer window is added. The rows of the chunk are kept sorted by partition, to
+count those that came after a probe by binary search.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from eddyline.runtime.stores.slots import SlotArray
 from eddyline.runtime.stores.stem import Stem
 
 _NONE: Final = np.zeros(0, np.int64)
-#: Rings this many times as long as the longest window are made anew.
+#: Rings that are this many times as long as the longest window are replaced by shorter ones.
 _SPARE: Final = 4
 #: A generation of positions that there never is.
 _NEVER: Final = -1

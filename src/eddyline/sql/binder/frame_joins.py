@@ -10,8 +10,9 @@ rows of its frame, which are found by sort keys of ORDER BY between two others.
                                                        Distinct  k, key, low, high
                                                        ...
 
-Frames of ROWS are of places, in which rows that tie are numbered; low and high are those of the
-rows so many places away. The current row is always joined, so that no group is without a row.
+Frames of ROWS compare places, in which rows that tie are numbered: low and high are the places of
+the first and the last row of the frame. The current row is always joined, so that each row has a
+group, also if its frame is empty.
 """
 
 from __future__ import annotations

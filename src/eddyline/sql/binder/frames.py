@@ -18,6 +18,11 @@ _WHOLE: Final = "UNBOUNDED"
 _CURRENT: Final = "CURRENT ROW"
 
 
+#: Which rows around the current one a frame leaves out.
+Excluded = Literal["", "CURRENT ROW", "GROUP", "TIES"]
+_EXCLUDED: Final[tuple[Excluded, ...]] = ("CURRENT ROW", "GROUP", "TIES")
+
+
 class Bounds(NamedTuple):
     """The rows of a frame by their distance from the current one.
 
@@ -33,7 +38,7 @@ class Bounds(NamedTuple):
     start: int | None
     end: int | None
     of_time: bool = False
-    exclude: Literal["", "CURRENT ROW", "GROUP", "TIES"] = ""
+    exclude: Excluded = ""
 
 
 class FrameOf(NamedTuple):
@@ -133,11 +138,9 @@ class _Reader:
             "PRECEDING AND CURRENT ROW, or a whole number, of what ORDER BY is of",
         )
 
-    def _excluded(self) -> Literal["", "CURRENT ROW", "GROUP", "TIES"]:
+    def _excluded(self) -> Excluded:
         written = str(self._spec.args.get("exclude") or "").upper()
-        if written in ("CURRENT ROW", "GROUP", "TIES"):
-            return written  # type: ignore[return-value]
-        return ""
+        return next((e for e in _EXCLUDED if e == written), "")  # EXCLUDE NO OTHERS: none
 
     def _at(self, bound: exp.Expr | str) -> exp.Expr:
         return bound if isinstance(bound, exp.Expr) else self._spec
