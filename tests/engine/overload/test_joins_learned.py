@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine, EngineOptions, StrategyOptions
+from eddyline.optimizer.prices import TYPICAL
 
 SECOND: Final = 1_000_000
 JOIN: Final = (
@@ -18,7 +19,7 @@ JOIN: Final = (
 
 
 def engine(sql: str, capacity: float = 0.02, **options: Any) -> Engine:
-    made = Engine(EngineOptions(capacity=capacity), StrategyOptions(**options))
+    made = Engine(EngineOptions(capacity=capacity, prices=TYPICAL), StrategyOptions(**options))
     for name, column in (("a", "x"), ("b", "y"), ("c", "z")):
         made.sql(f"CREATE STREAM {name} (ts TIMESTAMP, k BIGINT, {column} BIGINT) TIMESTAMP BY ts")
     made.query(sql, name="q")
@@ -72,7 +73,7 @@ def test_windows_that_fill_are_not_taken_for_full_ones() -> None:
     found = made.verdict
     assert found is not None
     steady = 1_000 * 3_600 * 1_000 * 2 / 1_000  # results per second of full windows
-    assert found.needed > 0.5 * steady * 20e-9
+    assert found.needed > 0.5 * steady * TYPICAL.make_s
 
 
 @pytest.mark.parametrize("stops", [(), (3, 8), (5, 6, 7)])

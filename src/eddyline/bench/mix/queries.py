@@ -123,6 +123,10 @@ CLASSES: Final[dict[str, _Text]] = {
         f"{7 * i % MACHINES} AND r.temp > 28 AND NOT EXISTS (SELECT 1 FROM beats [RANGE {5 + i} "
         "SECONDS] AS b WHERE b.machine = r.machine)"
     ),
+    "EXCEPT": lambda i: (
+        f"SELECT machine FROM readings [RANGE 5 SECONDS] WHERE machine = {7 * i % MACHINES} AND "
+        "temp > 28 EXCEPT SELECT machine FROM beats [RANGE 3 SECONDS]"
+    ),
     "LEFT JOIN, other windows": lambda i: (
         f"SELECT r.ts, r.machine, b.volts FROM readings [RANGE {5 + i} SECONDS] AS r LEFT JOIN "
         f"beats [RANGE {3 + i} SECONDS] AS b ON r.machine = b.machine WHERE r.machine = "
