@@ -15,7 +15,7 @@ from eddyline.bench.mix.queries import CLASSES, DDL, MIX, queries, rows
 from eddyline.errors import EddylineError
 
 #: Classes whose queries run as trees.
-TREES = {"other aggregates", "EXCEPT"}
+TREES = {"other aggregates"}
 #: ``StrategyOptions.selections``.
 WAYS = ("push", "pull", "auto")
 

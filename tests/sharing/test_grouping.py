@@ -27,7 +27,9 @@ def shown(plan: Plan) -> str:
     lines.append(f"columns: {', '.join(map(str, part.outputs))}")
     plan_lines = explain(part.above).splitlines()
     below = next(i for i, line in enumerate(plan_lines) if "SharedRows" in line)
-    return "\n".join([*lines, *plan_lines[: below + 1]])
+    depth = plan_lines[below].index("SharedRows")
+    others = [line for line in plan_lines[below + 1 :] if line[:depth].strip()]  # no inputs of it
+    return "\n".join([*lines, *plan_lines[: below + 1], *others])
 
 
 def test_golden() -> None:

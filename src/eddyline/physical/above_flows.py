@@ -4,7 +4,7 @@ queries: groups are emitted only if HAVING accepts them, and for EMIT SNAPSHOT o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -56,6 +56,7 @@ class SharedSource:
         replaces: whether a new row of a group replaces its previous one, which is not taken back.
         is_late: whether there are other columns, that are computed for each query.
         right: what its rows are matched with; None: nothing.
+        others: which input supplies the right rows of EXISTS above a grouping, by their plans.
     """
 
     flow: Flow
@@ -64,6 +65,7 @@ class SharedSource:
     replaces: bool
     is_late: bool
     right: RightRows | None
+    others: Mapping[Plan, int]
 
 
 def operators_above(
@@ -76,7 +78,7 @@ def operators_above(
 ) -> list[Operator]:
     """The operators of a plan over SharedRows, from there upwards; in no other graph.
 
-    Each of them has one input.
+    The first input of each is the one before it; others are those of ``source``.
 
     Args:
         groups: the lowest operator, if it was made before; the others are new.
@@ -99,6 +101,12 @@ class _Planner(Planner):
         self._source = source
         self._groups = groups
         self._at_ticks: Plan | None = None
+
+    def build(self, plan: Plan, *, probed: bool = False) -> Operator:
+        place = self._source.others.get(plan)
+        if place is None:
+            return super().build(plan, probed=probed)
+        return self._graph.obtain(("supplied", place), partial(SuppliedInput, place))
 
     def query(self, plan: Plan, emit: Emit) -> Operator:
         if emit.is_periodic:

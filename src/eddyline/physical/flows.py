@@ -39,6 +39,7 @@ from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.window_join.schedules import make_schedule
+from eddyline.sharing.existence import rights
 from eddyline.sharing.signature import Part, Signature, spanning
 from eddyline.types import FOREVER
 
@@ -137,11 +138,13 @@ class FlowPlanner:
             late = [part.outputs[i] for i in sorted(own)]
             computed = map(compile_expr, with_row(late, width))
             right = self._matched_stream(above, constants, key)
-            source = SharedSource(flow, columns, constants, replaces, bool(own), right)
+            inputs = (flow,) if right is None else (flow, right.scan)
+            others = {p: self._planner.source(p) for p in rights(above)}
+            places = {p: i for i, p in enumerate(others, start=len(inputs))}
+            source = SharedSource(flow, columns, constants, replaces, bool(own), right, places)
             made = partial(operators_above, above, emit, self._stem_of, self._strategy, source)
             late_columns = dict(zip(sorted(own), computed, strict=True))
-            inputs = (flow,) if right is None else (flow, right.scan)
-            return PerQuery(inputs, columns, made, constants, late_columns)
+            return PerQuery((*inputs, *others.values()), columns, made, constants, late_columns)
 
         operator = self._graph.obtain(key, make)
         assert isinstance(operator, PerQuery), "the key of such operators"
@@ -150,7 +153,7 @@ class FlowPlanner:
     def _matched_stream(self, plan: Plan, constants: Constants, key: object) -> RightRows | None:
         """What the operators of this plan, which have this key, match the rows of a flow with."""
         while not isinstance(plan, SharedRows):
-            (plan,) = plan.inputs
+            plan = plan.inputs[0]
         if not isinstance(plan, MatchedRows):
             return None
         scan = self._scan(1, plan.right, FlowWindow(joined=False), key)

@@ -49,6 +49,10 @@ class Planner(NodePlanner):
         """The operator of a plan whose rows a flow reads."""
         return self.build(plan, probed=not is_endless(plan))
 
+    def runs_source(self, plan: Plan) -> bool:
+        """Whether there is the operator that ``source`` returns."""
+        return self._key(plan, not is_endless(plan)) in self._graph
+
     def join(self, plan: Join) -> JoinOperator | None:
         """The operator of a join that runs in a tree."""
         keys = (("join", plan), self._key(plan, True), self._key(plan, False))

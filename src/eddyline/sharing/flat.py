@@ -107,7 +107,7 @@ def _with_left_terms(plan: SemiJoin | AntiJoin | Join) -> Flat | None:
         return None
     (leaf,) = left.leaves
     keys = tuple((_over(a, left.outputs), b) for a, b in plan.keys)
-    right = _without_implied(plan.right, left.terms, keys)
+    right = without_implied(plan.right, left.terms, keys)
     columns = enumerate(right.schema, start=len(leaf.schema))
     outputs = [*left.outputs, *(ColumnRef(f.type, i, f.name) for i, f in columns)]
     residual = None if plan.residual is None else _over(plan.residual, outputs)
@@ -123,7 +123,7 @@ def _with_left_terms(plan: SemiJoin | AntiJoin | Join) -> Flat | None:
     return Flat([made], left.terms, [], outputs)
 
 
-def _without_implied(
+def without_implied(
     right: Plan, left_terms: Sequence[Expr], keys: Sequence[tuple[Expr, Expr]]
 ) -> Plan:
     """The right input of a join without terms on its keys that hold for the left ones.

@@ -181,7 +181,7 @@ class SubscriptionWork(Work):
         node: Cost = cost(self.plan, statistics, prices)
         own = node.own
         while node.plan is not grouping:
-            (node,) = node.inputs
+            node = node.inputs[0]  # what its rows are matched with is there once for all queries
             own += node.own
         handed_out = node.inputs[0].estimate.rate * prices.hand_out_s
         return {self: self.factor * self.count * (own + handed_out)}

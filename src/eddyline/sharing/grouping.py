@@ -38,7 +38,17 @@ from eddyline.algebra.expressions import (
 from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.patterns import Pattern
-from eddyline.algebra.plan import Distinct, Filter, GroupBy, Plan, Project, SharedRows
+from eddyline.algebra.plan import (
+    AntiJoin,
+    Distinct,
+    Filter,
+    GroupBy,
+    Plan,
+    Project,
+    SemiJoin,
+    SharedRows,
+)
+from eddyline.sharing.existence import is_for_many, numbered_existence, with_common_rights
 from eddyline.sharing.flat import Flat, flatten
 from eddyline.sharing.signature import Part, Signature, decompose, decompose_flat
 from eddyline.types import Field
@@ -71,12 +81,12 @@ def decompose_grouped(plan: Plan, emit: Emit = INSERTS) -> tuple[Signature, Part
         flat = flatten(below, joins=joins)
         if len(flat.leaves) == 1 and flat.leaves[0].pattern == Pattern.MONOTONIC:
             return None
-        flat, grouped = _with_outputs(flat, grouping)
-        found = decompose_flat(flat, numbered(flat.outputs))
+        output, grouped = _with_outputs(flat, grouping)
+        found = decompose_flat(output, numbered(output.outputs))
         if found is not None:
             signature, part = found
             shared = shared_rows(signature, part, below.lifespan_us)
-            opened, constants = _opened(plan, grouping)
+            opened, constants = _opened(with_common_rights(plan, grouping, flat), grouping)
             above = _per_query(opened, grouping, grouped, shared)
             names = _names(plan)
             return signature, replace(
@@ -102,17 +112,19 @@ def _only_comes(plan: Plan) -> bool:
 
 
 def lowest_grouping(plan: Plan) -> GroupBy | Distinct | None:
-    """The lowest GROUP BY or DISTINCT, if only projections, filters and groupings are above it."""
+    """The lowest GROUP BY or DISTINCT, if only projections, filters, groupings, and EXISTS with
+    right rows that queries can share, are above it.
+    """
     found: GroupBy | Distinct | None = None
     above: Plan | None = None
-    while isinstance(plan, (Filter, Project, GroupBy, Distinct)):
+    while isinstance(plan, (Filter, Project, GroupBy, Distinct)) or is_for_many(plan):
         if isinstance(plan, GroupBy) and not plan.keys and not _hides_no_rows(above, plan):
             return None
         if isinstance(plan, Distinct) and isinstance(found, Distinct):
             return None
         if isinstance(plan, (GroupBy, Distinct)):
             found = plan
-        above, plan = plan, plan.input
+        above, plan = plan, plan.inputs[0]
     return found
 
 
@@ -150,10 +162,10 @@ def _opened(plan: Plan, grouping: Plan) -> tuple[Plan, list[Expr]]:
     if plan is grouping or isinstance(grouping, Distinct):
         return plan, []
     constants: list[Expr] = []
-    (below,) = plan.inputs
+    below, *others = plan.inputs
     if below is not grouping:
         below, constants = _opened(below, grouping)
-        return plan.with_inputs(below), constants
+        return plan.with_inputs(below, *others), constants
     if not isinstance(plan, Filter) or not isinstance(grouping, GroupBy):
         return plan, constants
     terms = [_open(t, len(grouping.keys), constants) for t in conjuncts(plan.predicate)]
@@ -238,6 +250,8 @@ def _per_query(plan: Plan, grouping: Plan, grouped: GroupBy | Distinct, shared: 
         plan = grouped
     else:
         below = _per_query(plan.inputs[0], grouping, grouped, shared)
+    if isinstance(plan, (SemiJoin, AntiJoin)):
+        return numbered_existence(plan, below)
     if isinstance(plan, Filter):
         return Filter(below, shift_columns(plan.predicate, 1))
     if isinstance(plan, Project):

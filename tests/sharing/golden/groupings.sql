@@ -104,3 +104,56 @@ SELECT symbol FROM trades [NOW] WHERE qty > 3
 =>
 none
 ----------
+-- EXCEPT above what is grouped: the right rows are the same for all queries
+SELECT symbol FROM trades [RANGE 1 MINUTE] WHERE qty > 3 EXCEPT
+SELECT symbol FROM quotes [RANGE 5 SECONDS]
+=>
+source: StreamScan trades [UNBOUNDED]
+own filter: (qty > 3)
+own names: symbol
+columns: symbol
+AntiJoin  symbol IS NOT DISTINCT FROM symbol  STR
+  Distinct                                    WK
+    SharedRows                                WK
+  Project  symbol                             WKS
+----------
+-- terms on right rows that follow from those of the query are not a part of what is shared
+SELECT q.symbol FROM (SELECT DISTINCT symbol FROM trades [RANGE 1 MINUTE] WHERE symbol = 'A') AS q
+WHERE EXISTS (SELECT 1 FROM quotes [RANGE 5 SECONDS] AS o WHERE o.symbol = q.symbol AND o.bid > 2)
+=>
+source: StreamScan trades [UNBOUNDED]
+own filter: (symbol = 'A')
+own names: symbol
+columns: symbol
+SemiJoin  q.symbol = o.symbol             STR
+  Distinct                                WK
+    SharedRows                            WK
+  Filter  (o.bid > 2.0)                   WKS
+----------
+-- groups that are looked for, of which HAVING has a constant
+SELECT g.symbol, g.n FROM (
+  SELECT symbol, COUNT(*) AS n FROM trades [RANGE 1 MINUTE] GROUP BY symbol HAVING COUNT(*) > 7
+) AS g WHERE g.n NOT IN (SELECT qty FROM trades [RANGE 5 SECONDS] WHERE qty IS NOT NULL)
+=>
+source: StreamScan trades [UNBOUNDED]
+own names: symbol, n
+columns: symbol
+AntiJoin  is_null(g.n) = True                                      STR
+  Project  _query AS c0, symbol AS c1, COUNT(*) AS c2              STR
+    AntiJoin  COUNT(*) = trades.qty                                STR
+      AntiJoin  (any row)                                          STR
+        Filter  (COUNT(*) > $constant 0)                           WK
+          GroupBy  _query, symbol: COUNT(*)                        WK
+            SharedRows                                             WK
+        Filter  (is_not_null(trades.qty) AND is_null(trades.qty))  WKS
+          StreamScan  trades [RANGE 5 SECONDS]                     WKS
+      Filter  is_not_null(trades.qty)                              WKS
+        StreamScan  trades [RANGE 5 SECONDS]                       WKS
+  Filter  is_not_null(trades.qty) (as in line 11)                  WKS
+----------
+-- a condition on both rows
+SELECT g.symbol FROM (SELECT DISTINCT symbol, qty FROM trades [RANGE 1 MINUTE] WHERE qty > 3) AS g
+WHERE EXISTS (SELECT 1 FROM quotes [NOW] AS o WHERE o.symbol = g.symbol AND o.bid > g.qty)
+=>
+none
+----------

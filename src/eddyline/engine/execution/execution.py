@@ -42,7 +42,9 @@ from eddyline.runtime.graph import Chain, Graph, Ran, in_order
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.stores.stem import Stem
 from eddyline.runtime.window_join.joined_work import JoinedWork
+from eddyline.sharing.existence import rights
 from eddyline.sharing.instances import Instances
+from eddyline.sharing.signature import Part
 
 
 class Execution:
@@ -252,6 +254,7 @@ class Execution:
         self, query: Query, shared: SharedFlow, placement: FlowPlacement
     ) -> GroupedSubscription:
         part, key = placement.part, placement.table
+        self._prepare(query, part)
         operator = self._flow_planner.per_query(shared.flow, part, len(shared.signature.schema))
         bit = shared.admit(query.name, key, part, placement.kind)
         is_new = key not in shared.groupings
@@ -270,6 +273,17 @@ class Execution:
             tree = [] if query.subscription is None else in_order([query.operator])
             subscription.bring_up(tree, group.clock)
         return subscription
+
+    def _prepare(self, query: Query, part: Part) -> None:
+        """Start what the rows above a flow are matched with, where it does not run yet."""
+        assert part.above is not None, "it is numbered"
+        new = [p for p in rights(part.above) if not self._planner.runs_source(p)]
+        if new:
+            known, clock = set(self.graph), self.group_of(query).clock
+            for plan in new:
+                self._planner.source(plan)
+            self.graph.prime(known, clock)
+            self.graph.settle(clock, self.chain_of(self.group_of(query)))
 
     def _flow(self, query: Query, placement: FlowPlacement) -> SharedFlow:
         """The flow of a placement, with one more reader."""

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.lineage import by_bit
-from eddyline.runtime.batch import Batch, Evaluator, merge_apart
+from eddyline.runtime.batch import Batch, Evaluator, empty_like, merge_apart
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.takes_flow import TakesFlow
@@ -32,10 +32,12 @@ from eddyline.runtime.failures import collecting, failed_rows, report
 from eddyline.runtime.graph import run
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.distinct import Distinct
+from eddyline.runtime.operators.supplied_input import SuppliedInput
 from eddyline.runtime.output import select_list
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
+from eddyline.types import FOREVER
 
 #: Maximum number of rows that run through the operators at once.
 _MOST_ROWS: Final = 1 << 20
@@ -47,10 +49,11 @@ class PerQuery(Operator):
     """Runs operators over the results of a flow, for each query of its own.
 
     Args:
-        inputs: the flow, and what the lowest operator reads besides.
+        inputs: the flow, what the lowest operator reads besides, and what others do: these have a
+            SuppliedInput for it.
         outputs: the columns that they need: of the flow's results, or how to compute them.
-        make: makes the operators, from the flow upwards; each has one input. The lowest is the one
-            that it is given, if any.
+        make: makes the operators, from the flow upwards. The lowest is the one that it is given, if
+            any.
         constants: of queries, which these operators read.
         late: by place among the columns, others that are computed for each query, over the columns
             of the flow's results and its constants.
@@ -72,12 +75,22 @@ class PerQuery(Operator):
         self._make = make
         self._constants = constants
         self._late = dict(late or {})
-        self._above = tuple(make(None))
+        self._set_above(make(None))
         self._numbers: dict[int, int] = {}  # by bit of the flow
         self._by_bit: Array | None = None  # the same, -1 for others; None: not computed
         self._by_number: Array | None = None  # the inverse
         self._end = 0  # numbers below this one were given out
         self._free: list[int] = []
+
+    def _set_above(self, operators: Sequence[Operator]) -> None:
+        self._above = tuple(operators)
+        read = [[i.place for i in o.inputs[1:] if isinstance(i, SuppliedInput)] for o in operators]
+        joined = [i for i, places in enumerate(read) if places]
+        cut = joined[0] if joined else len(operators)
+        self._lower = self._above[:cut]  # which read nothing but rows of the flow
+        self._upper = list(zip(self._above[cut:], read[cut:], strict=True))
+        self._places = sorted({place for places in read for place in places})
+        self._others: list[Batch] | None = None  # without rows; None: they know none of their rows
 
     # -- queries -----------------------------------------------------------------------------------
 
@@ -149,48 +162,56 @@ class PerQuery(Operator):
         """Rebuild the operators without the groups of dropped queries, and free their numbers."""
         lowest, there = self._above[0], list(self._numbers.values())
         kept = self._groups
-        self._above = tuple(self._make(kept))
+        self._set_above(self._make(kept))
         if kept is not None:
-            self._pass_on(kept.live(clock), Tick(clock))
+            self._pass_on(kept.live(clock), clock)
             self.settle(clock)
             self.clock = clock
         elif isinstance(lowest, Distinct):
             for rows in lowest.held(clock):
                 mine = np.isin(rows.column(0).to_numpy(), there)
-                self._through(rows.where(mine), Tick(clock))
+                self._through(rows.where(mine), clock)
         if kept is None:
             self.bring_up(self.bits, clock)
         self._free = sorted(set(range(self._end)) - set(there), reverse=True)
 
     def take_over(self, tree: Sequence[Operator], bit: int, clock: int) -> None:
         """Copy the rows that DISTINCT has emitted in a query's own operators; ``bring_up`` next."""
-        highest = next((o for o in reversed(tree) if isinstance(o, Distinct)), None)
+        highest = tree[-1] if tree else None
+        while highest is not None and not isinstance(highest, Distinct):
+            highest = next(iter(highest.inputs), None)
         if highest is None or not isinstance(self._above[0], Distinct):
             return
         for rows in highest.held(clock):
             number = pa.array(np.full(len(rows), self._numbers[bit]))
-            self._through(replace(rows, cells=(number, *rows.columns())), Tick(clock))
+            self._through(replace(rows, cells=(number, *rows.columns())), clock)
 
     def bring_up(self, bits: Sequence[int], clock: int) -> None:
         """Process the results that the flow holds for some queries."""
         if self._groups is not None:
             with self._reporting():
                 rows = self._groups.bring_up(bits, clock)
-            self._pass_on(rows, Tick(clock))
+            self._pass_on(rows, clock)
         else:
             for rows, _ in self._pieces(self.flow.answer(clock, bits), clock):
-                self._through(rows, Tick(clock))
+                self._through(rows, clock)
         self.settle(clock)
         self.clock = clock
 
     # -- rows --------------------------------------------------------------------------------------
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        end = len(batches) - len(self._places)
+        own, others = batches[:end], batches[end:]
         if self._groups is not None:
-            return self._with_recipients(self._run(self._above, batches, tick))
-        pieces = self._pieces(batches[0], tick.clock)
-        out = (self._through(rows, replace(tick, clock=clock)) for rows, clock in pieces)
-        return self._with_recipients(merge_apart(out))
+            rows = self._run(self._lower, own, tick)
+        else:
+            pieces = self._pieces(batches[0], tick.clock)
+            rows = merge_apart(
+                self._run(self._lower, [piece], replace(tick, clock=clock))
+                for piece, clock in pieces
+            )
+        return self._with_recipients(self._joined(rows, others, tick))
 
     def answer(self, clock: int, bits: Sequence[int]) -> Batch:
         """The groups in the answers of some queries at ``clock``, with these queries."""
@@ -200,12 +221,29 @@ class PerQuery(Operator):
         rows = rows.where(np.isin(rows.column(0).to_numpy(), numbers))
         return self._with_recipients(rows.where(rows.exp > clock))
 
-    def _through(self, rows: Batch, tick: Tick) -> Batch:
-        return self._run(self._above, [rows], tick)
+    def _through(self, rows: Batch, clock: int) -> None:
+        """Let all operators process rows that came before."""
+        self._above_those(self._run(self._lower, [rows], Tick(clock)), clock)
 
-    def _pass_on(self, rows: Batch, tick: Tick) -> None:
-        """Let the operators above the lowest process rows."""
-        self._run(self._above[1:], [rows], tick)
+    def _pass_on(self, rows: Batch, clock: int) -> None:
+        """Let the operators above the lowest process rows that came before."""
+        self._above_those(self._run(self._lower[1:], [rows], Tick(clock)), clock)
+
+    def _above_those(self, rows: Batch, clock: int) -> None:
+        """Let the upper operators process rows that came before, with what the others hold."""
+        others = self._others
+        if others is None:
+            others = [self.inputs[place].live(clock) for place in self._places]
+        self._joined(rows, others, Tick(clock))
+
+    def _joined(self, rows: Batch, others: Sequence[Batch], tick: Tick) -> Batch:
+        """What the upper operators make of rows of the lower ones, and of what others supply."""
+        supplied = dict(zip(self._places, others, strict=True))
+        with self._reporting():
+            for operator, places in self._upper:
+                rows = run(operator, [rows, *(supplied[place] for place in places)], tick)
+        self._others = list(map(empty_like, others))
+        return rows
 
     def _run(self, operators: Sequence[Operator], batches: Sequence[Batch], tick: Tick) -> Batch:
         with self._reporting():
@@ -300,6 +338,7 @@ class PerQuery(Operator):
     def restore(self, state: State) -> None:
         """The queries have been added, with the numbers that they had."""
         self._end, self._by_number = int(array(state, "end")[0]), None
+        self._others = [empty_like(self.inputs[place].live(FOREVER)) for place in self._places]
         for i, operator in enumerate(self._above):
             operator.restore(nested(nested(state, "above"), str(i)))
 

@@ -9,10 +9,15 @@ from eddyline.runtime.operators.base import Operator, Tick
 
 
 class SuppliedInput(Operator):
-    """The input of operators that another operator runs; it does not run itself."""
+    """An input of operators that another operator runs; it does not run itself.
 
-    def __init__(self) -> None:
+    Attributes:
+        place: which input of the other operator supplies the rows.
+    """
+
+    def __init__(self, place: int = 0) -> None:
         super().__init__(())
+        self.place = place
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         raise AssertionError("its rows are supplied to the operators above it")
