@@ -99,6 +99,7 @@ VALUES: dict[str, tuple[str, Any]] = {
     "capacity": ("0.25", 0.25),
     "decide_every": ("'5 minutes'", "5 minutes"),
     "decide": ("'after'", "after"),
+    "costs": ("'modelled'", "modelled"),
     "set_aside_after": ("NULL", None),
     "ahead_at_most": ("'1 hour'", "1 hour"),
     "latency": ("'500 ms'", "500 ms"),
@@ -162,7 +163,7 @@ def test_assignments_without_a_value_are_named() -> None:
     ("text", "message", "column"),
     [
         ("SET chunk_row = 5", "there is no option 'chunk_row'; did you mean 'chunk_rows'? "
-         "nearest of 24: chunk_rows, schedule, ", 5),
+         "nearest of 25: chunk_rows, schedule, ", 5),
         ("SET statistics = '1'", "there is no option 'statistics'; ", 5),
         ("SET state = 'driect'", "state 'driect'; did you mean 'direct'? valid: ", 13),
         ("SET state = NULL", "state must be upa, direct or negative-tuple, not NULL", 13),

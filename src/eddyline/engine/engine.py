@@ -362,7 +362,8 @@ class Engine:
     @locked
     def stats(self) -> dict[str, Any]:
         """Clock, watermark and groups (see :meth:`groups`); counters per stream, changing table,
-        query and operator; measured statistics of the inputs; and ``shedding``.
+        query and operator; measured statistics of the inputs; ``shedding``; and ``cores`` that the
+        queries ``had`` and ``needed``, with the ``largest`` needs.
         """
         return self.parts.stats(self.wall_clock())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -51,7 +52,9 @@ class Feeding:
         _check_watermark(watermark)
         now = self._wall_clock() if now is None else now
         self._parts.overload.begin_call()
+        started = time.thread_time()
         late, bad = self._parts.inputs.accept(inputs, now)
+        read = time.thread_time()
         if elsewhere is not None:
             self._parts.inputs.note_elsewhere(elsewhere, now)
         progress, budget = self._parts.progress, self._budget()
@@ -59,6 +62,7 @@ class Feeding:
             pass
         if budget is not None:
             progress.serve(budget)
+        self._parts.overload.add_call(read - started, time.thread_time() - started)
         self._parts.overload.end_call()
         return self._changes(late, bad)
 

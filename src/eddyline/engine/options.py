@@ -16,6 +16,7 @@ from eddyline.runtime.eddy.policies import PolicyName
 from eddyline.sql.durations import parse_duration
 
 Decide = Literal["before", "after"]
+Costs = Literal["measured", "modelled"]
 
 #: Rows of a shared window join that are served in one step, at most.
 _ROWS_PER_STEP: Final = 4_096
@@ -43,6 +44,9 @@ class EngineOptions:
             its ``stats`` give the reason. None: never.
         ahead_at_most: how far timestamps may be ahead of the wall clock in streams without AHEAD
             AT MOST ("1 day"). None: any distance for an engine, one day on Spark.
+        costs: what the load is computed from: ``measured`` CPU time of the operators, functions
+            and streams, or ``modelled``, the prices alone; then the same calls always drop the same
+            rows. On Spark the log has what was decided, and a replay drops the same rows.
         latency: time budget of a call of ``process``, or of a batch on Spark, for queries that join
             the same two streams over different windows ("500 ms"): small windows are served first
             (see ``schedule``), and what is left when the budget is used up waits for the next call.
@@ -64,6 +68,7 @@ class EngineOptions:
     decide: Decide = "before"
     set_aside_after: int | None = 1_000
     ahead_at_most: str | None = None
+    costs: Costs = "measured"
     latency: str | None = None
     statistics: Statistics = UNKNOWN
     prices: Prices | None = None
@@ -74,6 +79,7 @@ class EngineOptions:
         if self.capacity is not None and not self.capacity > 0:
             raise ValueError(f"capacity must be above 0 cores, not {self.capacity}")
         _check_choice("decide", self.decide, Decide)
+        _check_choice("costs", self.costs, Costs)
         _duration_us("decide_every", self.decide_every)
         _duration_us("latency", self.latency)
         _duration_us("ahead_at_most", self.ahead_at_most, least_us=0)

@@ -97,6 +97,7 @@ _READERS: Final[Mapping[str, _Reader]] = {
     "capacity": _Reader("a number or NULL", float, nullable=True),
     "decide_every": _Reader("a duration, like '1 minute'", str),
     "decide": _Reader("before or after", str),
+    "costs": _Reader("measured or modelled", str),
     "set_aside_after": _Reader("an integer or NULL", int, nullable=True),
     "ahead_at_most": _Reader("a duration, like '1 day', or NULL", str, nullable=True),
     "latency": _Reader("a duration, like '500 ms', or NULL", str, nullable=True),

@@ -15,6 +15,7 @@ from eddyline.engine.feeding import Feeding
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.overload.controller import Overload
+from eddyline.engine.overload.intake_times import IntakeTimes
 from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query
@@ -67,6 +68,7 @@ class Parts(StatefulParts):
             "streams": streams,
             "tables": tables,
             "shedding": self.shedding_report(),
+            "cores": self.overload.cores(),
             "queries": self.queries.stats(),
             "operators": [o.stats() for o in self.queries.operators()],
             "measured": self.inputs.measuring.statistics().as_dict(),
@@ -110,8 +112,15 @@ def connect(
     planning.corrections = lambda: queries.workload.results.corrections
     progress = Progress(inputs, queries, wall_clock)
     shedding = Shedding(inputs, statistics)
+    graph = queries.execution.graph
     overload = Overload(
-        shedding, inputs, queries.workload, statistics, inputs.measuring.statistics, prices
+        shedding,
+        inputs,
+        queries.workload,
+        statistics,
+        inputs.measuring.statistics,
+        prices,
+        IntakeTimes(lambda: sum(o.cpu_seconds + o.delivering_seconds for o in graph)),
     )
 
     def release(query: Query) -> None:

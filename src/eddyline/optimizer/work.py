@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
-from eddyline.algebra.plan import Plan
+from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.optimizer.cost import cost
 from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.prices import Prices
@@ -20,15 +20,27 @@ class Work:
         plan: the plan of each of the queries.
         names: of the queries.
         count: number of queries; a named query may have several instances.
+        cpu: measured CPU time, as a multiple of the expected one.
     """
 
     plan: Plan
     names: tuple[str, ...]
     count: int = field(default=1, kw_only=True)
+    cpu: float = field(default=1.0, kw_only=True)
 
     def costs(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
         """Utilisation in cores by operator; operators that occur in several units count once."""
+        return {k: self.cpu * cores for k, cores in self.expected(statistics, prices).items()}
+
+    def expected(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
+        """The same by prices alone."""
         return {node.plan: node.own for node in cost(self.plan, statistics, prices).nodes()}
+
+    @property
+    def label(self) -> str:
+        """What it is, for display."""
+        more = f" and {len(self.names) - 1:,} more" if len(self.names) > 1 else ""
+        return f"{self.names[0]}{more}"
 
     def rate(self, statistics: Statistics) -> float:
         """Results per second of each query."""
@@ -37,6 +49,30 @@ class Work:
     def reordered(self, statistics: Statistics) -> Work | None:
         """The unit with the cheapest joins for these statistics; None if it has them."""
         return None
+
+
+@dataclass(frozen=True)
+class IntakeWork(Work):
+    """What the rows of a stream cost before and besides the operators.
+
+    Attributes:
+        plan: a scan of the stream.
+        arriving: rows per second before the drop box.
+        read_s: CPU seconds of a row up to its drop box. pass_s: of a row that it keeps.
+    """
+
+    plan: StreamScan
+    arriving: float = field(kw_only=True)
+    read_s: float = field(kw_only=True)
+    pass_s: float = field(kw_only=True)
+
+    @property
+    def label(self) -> str:
+        return f"reading {self.plan.stream}"
+
+    def expected(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
+        kept = statistics.rate(self.plan.stream)
+        return {("intake", self.plan.stream): self.arriving * self.read_s + kept * self.pass_s}
 
 
 def cores_of(works: Iterable[Work], statistics: Statistics, prices: Prices) -> float:

@@ -21,6 +21,7 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import ColumnRef, Expr, Literal, conjunction, rewrite, walk
 from eddyline.algebra.plan import StreamScan
+from eddyline.algebra.reads import streams_read
 from eddyline.algebra.windows import Unbounded
 from eddyline.optimizer.cost import Cost, cost
 from eddyline.optimizer.estimates import Estimate, estimate, estimate_node
@@ -70,7 +71,13 @@ class FlowWork(Work):
     parts: Mapping[Part, int]
     readers: tuple[int, ...] = ()
 
-    def costs(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
+    @property
+    def label(self) -> str:
+        queries = sum(self.parts.values())
+        streams = sorted(streams_read(self.plan))
+        return f"filters and joins of {', '.join(streams)} for {queries:,} queries"
+
+    def expected(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
         if len(self.signature.sources) == 1:
             below = cost(self.signature.sources[0], statistics, prices)
             load = below.estimate.rate + below.estimate.retracted
@@ -174,7 +181,7 @@ class SubscriptionWork(Work):
         read = self.plan if grouping is None else grouping.inputs[0]
         return self.count * estimate(read, statistics).rate
 
-    def costs(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
+    def expected(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
         grouping = lowest_grouping(self.plan)
         if grouping is None:
             return {self: self.factor * self.handed_out(statistics) * prices.hand_out_s}

@@ -19,7 +19,8 @@ JOIN: Final = (
 
 
 def engine(sql: str, capacity: float = 0.02, **options: Any) -> Engine:
-    made = Engine(EngineOptions(capacity=capacity, prices=TYPICAL), StrategyOptions(**options))
+    of_user = EngineOptions(capacity=capacity, prices=TYPICAL, costs="modelled")
+    made = Engine(of_user, StrategyOptions(**options))
     for name, column in (("a", "x"), ("b", "y"), ("c", "z")):
         made.sql(f"CREATE STREAM {name} (ts TIMESTAMP, k BIGINT, {column} BIGINT) TIMESTAMP BY ts")
     made.query(sql, name="q")

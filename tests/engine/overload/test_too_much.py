@@ -26,7 +26,7 @@ SHED = JOIN + " ON OVERLOAD SHED"
 
 
 def engine(ddl: str = DECLARED, **options: object) -> Engine:
-    made = engine_with(**{"prices": TYPICAL, "capacity": 0.001, **options})
+    made = engine_with(**{"prices": TYPICAL, "capacity": 0.001, "costs": "modelled", **options})
     made.sql(ddl)
     return made
 

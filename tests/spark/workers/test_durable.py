@@ -12,6 +12,7 @@ import pytest
 
 from eddyline import Engine
 from eddyline.engine.checkpoint.segments import Segments
+from eddyline.engine.options import EngineOptions
 from eddyline.errors import StateError
 from eddyline.spark.exchange.packed_batches import pack
 from eddyline.spark.workers import batch_log, durable, snapshots
@@ -30,6 +31,14 @@ def new_engine() -> ShardEngine:
         engine.sql(f"CREATE STREAM {name} {columns} TIMESTAMP BY ts LATENESS 5 SECONDS")
     for name in ("pairs", "sums", "last"):
         engine.query(QUERIES[name], name=name)
+    return ShardEngine(engine)
+
+
+def shedding_engine() -> ShardEngine:
+    engine = Engine(EngineOptions(decide="after"))
+    engine.sql("CREATE STREAM a (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
+    engine.sql("CREATE STREAM b (ts TIMESTAMP, k BIGINT, v BIGINT) TIMESTAMP BY ts")
+    engine.query("SELECT k, v FROM a [RANGE 5 SECONDS] ON OVERLOAD SHED", name="rows")
     return ShardEngine(engine)
 
 
@@ -82,6 +91,44 @@ def test_a_rebuilt_engine_has_the_same_results(
             assert again.rows_out == steady.rows_out
         head.version += 1
         state.commit(head, step, steady)
+
+
+@pytest.mark.parametrize("chunk_bytes", range(400, 500, 7))
+def test_the_first_batch_writes_a_whole_snapshot(
+    chunk_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However small the last chunk is."""
+    limit_chunks(monkeypatch, chunk_bytes)
+    state = DurableState(OneValue(), BatchLog(ManyValues()), ManyValues())
+    engine, head = new_engine(), CommitRecord()
+    step = steps()[0]
+    engine.apply(step)
+    state.commit(head, step, engine)
+    assert head.snapshot
+    again = rebuilt(state)
+    assert again is not None
+    assert again.rows_out == engine.rows_out
+
+
+def test_a_replayed_batch_decides_what_it_had_decided() -> None:
+    """CPU times, by which rows are dropped, are other ones then."""
+    state = DurableState(OneValue(), BatchLog(ManyValues()), ManyValues())
+    engine, head = shedding_engine(), CommitRecord()
+    first, *others = steps()
+    engine.apply(first)
+    state.commit(head, first, engine)
+    for share, step in zip((0.5, 0.25), others, strict=False):
+        engine.apply(step)
+        decided = {"a": share}
+        with engine.engine.parts.overload.repeating(decided):
+            pass
+        assert engine.requested == decided
+        state.commit(head, replace(step, keep=engine.requested), engine)
+    again = rebuilt(state)
+    assert again is not None
+    assert again.requested == {"a": 0.25}
+    last = others[2]
+    assert changes_of(again.apply(last)) == changes_of(engine.apply(last))
 
 
 @pytest.mark.parametrize("log_bytes", [0, 1 << 30])
@@ -247,7 +294,7 @@ def test_another_format_is_refused() -> None:
     record = OneValue()
     record.update(('{"version": 3, "token": "", "chunks": 1, "log": []}',))
     state = DurableState(record, BatchLog(ManyValues()), ManyValues(), "file:/tmp/checkpoint")
-    with pytest.raises(StateError, match=r"file:/tmp/checkpoint has format before 9, .* reads 9: "):
+    with pytest.raises(StateError, match=r"checkpoint has format before 9, .* reads 10: "):
         state.commit_record()
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from heapq import nlargest
 from math import inf, isfinite
+from operator import itemgetter
 from typing import Any, Final
 
 from eddyline.algebra.plan import Plan
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.options import EngineOptions
+from eddyline.engine.overload.intake_times import IntakeTimes
 from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.placement.workload import Workload
 from eddyline.engine.query import Query
@@ -26,20 +30,23 @@ _CHANGED: Final = 0.1
 #: The first period over which rates are measured; each one is twice as long as the last, up to
 #: ``decide_every``.
 _FIRST_PERIOD_US: Final = 5_000_000
+#: Number of units with the largest need that are named.
+_LARGEST: Final = 5
 
 
 class Overload:
     """Decides the share of rows to keep per stream, from the expected load of the queries.
 
-    It decides when queries were added or dropped, and when the rates measured over a period differ
-    from those of the last decision; always between two calls with rows, so that a replay of the
-    calls drops the same rows.
+    It decides when queries were added or dropped, and when the rates or CPU times measured over a
+    period differ from those of the last decision; always between two calls with rows. Times are
+    other ones when a call is repeated: what was decided has to be known then.
 
     Args:
         shedding: sets the drop boxes. workload: the load of the running queries.
         inputs: the streams whose rates are measured.
         statistics: supplied and declared ones. measured: those of the engine. Rates that are
             measured here, before the drop boxes, take precedence.
+        intake: CPU time of rows before the operators.
 
     Attributes:
         capacity: CPU cores that the queries may use.
@@ -55,11 +62,13 @@ class Overload:
         statistics: Statistics,
         measured: Callable[[], Statistics],
         prices: Prices,
+        intake: IntakeTimes,
     ) -> None:
         self.decides = True
         self.held = False
         self.capacity = 1.0
         self._afterwards = False
+        self._repeats = False
         self._every_us = 1
         self._shedding = shedding
         self._inputs = inputs
@@ -68,6 +77,8 @@ class Overload:
         self._statistics = statistics
         self._measured = measured
         self._prices = prices
+        self._intake = intake
+        self._is_timed = True  # CPU time is measured
         self._rates: dict[str, float] = {}  # measured, of the last decision
         self._since: tuple[int, dict[str, int]] | None = None  # start of measuring: instant, rows
         self._began_us = 0  # when rates were measured first
@@ -82,6 +93,7 @@ class Overload:
         self.capacity = 1.0 if options.capacity is None else options.capacity
         self._every_us = options.decide_every_us
         self._afterwards = options.decide == "after"
+        self._is_timed = options.costs == "measured"
         self.shed(options.keep or None)
 
     def shed(self, keep: Mapping[str, float] | None) -> None:
@@ -118,6 +130,23 @@ class Overload:
         if self._afterwards:
             self._decide()
 
+    @property
+    def requested(self) -> dict[str, float]:
+        """The shares of rows of the next call, by stream; others keep all."""
+        return dict(self._shedding.requested)
+
+    @contextmanager
+    def repeating(self, keep: Mapping[str, float]) -> Iterator[None]:
+        """Inside, a call is repeated of which it is known what was decided: ``requested``."""
+        self._repeats = True
+        try:
+            yield
+        finally:
+            self._repeats = False
+        if self.decides:
+            self._request(keep)
+            self._due = False
+
     def hold(self) -> None:
         """Keep all rows from the next decision on, until queries are added or dropped."""
         self.held = self._due = True
@@ -129,7 +158,7 @@ class Overload:
             self._shedding.request({})
             return
         self._measure()
-        if not self._shedding.sheddable:
+        if not self._shedding.sheddable or self._repeats:
             return
         if self._reordered != self._workload.reordered:  # the cost has changed
             self._reordered = self._workload.reordered
@@ -139,18 +168,38 @@ class Overload:
         self._due = False
         found = self.verdict()
         if found is not None:
-            if dict(found.keep) != dict(self._shedding.requested):
-                self._kept_since = self._inputs.newest()
-            self._shedding.request(found.keep)
+            self._request(found.keep)
             self._workload.reorder(found.reordered)
             self._reordered = self._workload.reordered
             self._is_known = not found.reordered
+
+    def _request(self, keep: Mapping[str, float]) -> None:
+        if dict(keep) != self.requested:
+            self._kept_since = self._inputs.newest()
+        self._shedding.request(keep)
 
     def verdict(self) -> Verdict | None:
         """The expected load and the best drop boxes; None if rates are not known."""
         if not self._is_known:
             self._known, self._is_known = self._verdict(self._shedding.sheddable), True
         return self._known
+
+    def cores(self) -> dict[str, Any]:
+        """CPU cores that the queries ``had`` and ``needed`` (None: rates are not known), and what
+        needs most of them.
+        """
+        found = self.verdict()
+        if found is None:
+            return {"had": self.capacity, "needed": None, "largest": {}}
+        known, shares = self._known_rows(), dict[str, float]()
+        counted: set[Hashable] = set()
+        for work in self._works(known):
+            costs = work.costs(known, self._prices)
+            own = sum(costs[part] for part in costs.keys() - counted)
+            shares[work.label] = shares.get(work.label, 0.0) + own
+            counted |= costs.keys()
+        largest = dict(nlargest(_LARGEST, shares.items(), key=itemgetter(1)))
+        return {"had": self.capacity, "needed": found.needed, "largest": largest}
 
     @property
     def known(self) -> Verdict | None:
@@ -191,8 +240,13 @@ class Overload:
 
     def _verdict(self, thinnable: Iterable[str], more: Sequence[Work] = ()) -> Verdict | None:
         known = self._known_rows()
-        works = [*self._workload.works(), *more]
+        works = self._works(known, more)
         return verdict(works, frozenset(thinnable), self.capacity, known, self._prices)
+
+    def _works(self, known: Statistics, more: Sequence[Work] = ()) -> list[Work]:
+        works = [*self._workload.works(), *more]
+        works += self._intake.works(works, known) if self._is_timed else ()
+        return works
 
     def _known_rows(self) -> Statistics:
         """Statistics of all rows, before the drop boxes."""
@@ -210,7 +264,8 @@ class Overload:
         if self._since is None:
             since = self._workload.since()
             self._since, self._began_us = (newest, seen), newest if since is None else since
-            self._workload.learn(self._known_rows(), 0.0, inf)
+            self._workload.learn(self._known_rows(), 0.0, inf, self._timed_by)
+            self._look_at_intake()
             return
         before_us, before = self._since
         self._period_us = min(2 * self._period_us, self._every_us)
@@ -221,11 +276,27 @@ class Overload:
         age_s = ((newest + before_us) / 2 - self._began_us) / 1e6
         kept = thinned(replace(self._known_rows(), rates=rates, age_s=age_s), keep)
         steady_us = inf if self._kept_since is None else before_us - self._kept_since
-        if self._workload.learn(kept, seconds, steady_us):
+        learnt = self._workload.learn(kept, seconds, steady_us, self._timed_by)
+        if self._look_at_intake() or learnt:
             self.changed()
         if any(_differ(rate, self._rates.get(s)) for s, rate in rates.items()):
             self._rates = rates
             self.changed()
+
+    @property
+    def _timed_by(self) -> Prices | None:
+        return self._prices if self._is_timed else None
+
+    def _look_at_intake(self) -> bool:
+        """Whether what rows cost before the operators has changed."""
+        counts = [self._inputs.seen_and_kept(s) for s in self._inputs.streams()]
+        kept = sum(count for _, count in counts)
+        read = kept if self._afterwards else sum(count for count, _ in counts)
+        return self._is_timed and self._intake.look(read, kept)
+
+    def add_call(self, reading_s: float, whole_s: float) -> None:
+        """Count the CPU seconds of a call, of which some were for reading its rows."""
+        self._intake.add_call(reading_s, whole_s)
 
     def _is_due(self, newest: int) -> bool:
         """Whether a period of measuring begins or is over."""
@@ -236,7 +307,7 @@ class Overload:
 
     def saved(self) -> dict[str, Any]:
         """For JSON."""
-        decided = dict(self._shedding.requested) if self.decides else {}
+        decided = self.requested if self.decides else {}
         return {
             "decides": self.decides,
             "rates": self._rates,
@@ -247,6 +318,7 @@ class Overload:
             "due": self._due,
             "held": self.held,
             "learnt": self._workload.learnt(),
+            "intake": self._intake.saved(),
             "capacity": self.capacity,
             "keep": decided,
         }
@@ -261,6 +333,7 @@ class Overload:
             newest, seen = saved["since"]
             self._since = (newest, dict(seen))
         self._workload.restore_learnt(saved["learnt"])
+        self._intake.restore(saved["intake"])
         if self.decides:
             self._shedding.request(saved["keep"])
         self._is_known = False

@@ -124,17 +124,19 @@ def learned(flow: FlowPlacement, order: Sequence[int]) -> TreePlacement:
 
 
 def may_wait(flow: FlowPlacement) -> bool:
-    """Whether conditions call functions of users, which a flow applies behind its joins where that
-    costs less.
+    """Whether conditions call functions of users, which a flow applies in the order of what they
+    cost and reject, and behind its joins where that costs less.
     """
-    exprs = (e for terms in flow.part.filters for term in terms for e in walk(term))
-    return len(flow.signature.sources) > 1 and any(isinstance(e, UserCall) for e in exprs)
+    terms = [term for terms in flow.part.filters for term in terms]
+    if len(flow.signature.sources) == len(terms) == 1:
+        return False
+    return any(isinstance(e, UserCall) for term in terms for e in walk(term))
 
 
 def why_unshared(flow: FlowPlacement) -> str:
     """The reason why a query that shares its flow with no other query runs in a flow."""
     if may_wait(flow):
-        return "its conditions call functions, which may wait behind its joins"
+        return "its conditions call functions, whose order and place are measured"
     if len(flow.signature.sources) >= LEAST_REORDERED:
         return "the fan-outs of its joins are not known to be steady"
     return "the queries that shared its flow are gone"

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from eddyline.algebra.plan import Join, Plan
 from eddyline.engine.execution.shared_flow import Kind, Learning, SharedFlow
 from eddyline.engine.execution.subscriptions import FlowSubscription
+from eddyline.engine.placement.cpu_times import CpuTimes
 from eddyline.engine.placement.placements import Placements
 from eddyline.engine.placement.reoptimizer import ByCost, Reoptimizer
 from eddyline.engine.query import Query
 from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.join_results import JoinResults
 from eddyline.optimizer.joins.trees import Tree
+from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.work import Work
+from eddyline.runtime.eddy.eddy_flow import EddyFlow
+from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.graph import in_order
+from eddyline.runtime.operators.base import Operator
 from eddyline.sharing.flow_work import FlowWork, SubscriptionWork
 
-#: The queries of a flow by kind; of a parameterized query, by the kinds of its instances.
-_ByKind: TypeAlias = dict[tuple[Kind, ...], list[Query]]
+#: The queries of a flow by operator and kind; of a parameterized query, by the kinds of its
+#: instances.
+_ByKind: TypeAlias = dict[tuple[Operator, tuple[Kind, ...]], list[Query]]
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,21 @@ class JoinWork(Work):
         return replace(self, plan=self.known.joins.plan(order), order=order)
 
 
+@dataclass(frozen=True)
+class _Unit:
+    """Works whose CPU time is measured together.
+
+    Attributes:
+        name: in checkpoints, by a query.
+        spent: CPU seconds so far.
+    """
+
+    name: str
+    key: Hashable
+    works: list[Work]
+    spent: Callable[[], float]
+
+
 class Workload:
     """What runs for the queries of an engine.
 
@@ -47,6 +70,7 @@ class Workload:
 
     Attributes:
         results: of the joins of trees, against the estimate.
+        times: CPU time of units, against the estimate.
     """
 
     def __init__(
@@ -57,32 +81,59 @@ class Workload:
         joined: Callable[[Join], tuple[int, int] | None],
     ) -> None:
         self.results = JoinResults(lambda join: (joined(join) or (0, None))[1])
+        self.times = CpuTimes()
         self._queries = queries
         self._placements = placements
         self._reoptimizer = reoptimizer
 
     def works(self) -> list[Work]:
         """What runs, with what it is expected to need."""
-        queries = self._queries.values()
-        works: list[Work] = []
-        trees: dict[Plan, list[str]] = {}
-        for query in queries:
+        return [
+            work if factor == 1.0 else replace(work, cpu=factor)
+            for unit in self._units()
+            for factor in (self.times.factor(unit.key),)
+            for work in unit.works
+        ]
+
+    def _units(self) -> Iterator[_Unit]:
+        trees: dict[Plan, list[Query]] = {}
+        for query in self._queries.values():
             if query.flow is not None:
                 continue
             known = self._reoptimizer.by_cost.get(query.name)
             if known is None:
-                trees.setdefault(query.plan, []).append(query.name)
+                trees.setdefault(query.plan, []).append(query)
             else:
-                cheapest = self._reoptimizer.cheapest
-                works.append(JoinWork(query.plan, (query.name,), known, known.order, cheapest))
-        works += [Work(plan, tuple(names), count=len(names)) for plan, names in trees.items()]
-        for shared, members in _by_flow(queries).items():
+                order, cheapest = known.order, self._reoptimizer.cheapest
+                work = JoinWork(query.plan, (query.name,), known, order, cheapest)
+                yield _tree(work, query)
+        for plan, alike in trees.items():
+            names = tuple(query.name for query in alike)
+            yield _tree(Work(plan, names, count=len(names)), alike[0])
+        yield from self._flow_units()
+
+    def _flow_units(self) -> Iterator[_Unit]:
+        flows: dict[Operator, list[tuple[Flow, Work]]] = {}
+        names: dict[Operator, str] = {}
+        for shared, members in _by_flow(self._queries.values()).items():
             some = next(iter(members.values()))[0]
             parts = {kind.part: kind.count for kind in shared.kinds.values()}
-            readers = shared.flow.sharers
-            works.append(FlowWork(some.plan, (), shared.signature, parts, readers, count=0))
-            works += _subscriptions(members, shared.learning.factor)
-        return works
+            flow = shared.flow
+            work = FlowWork(some.plan, (), shared.signature, parts, flow.sharers, count=0)
+            joining: Operator = flow.eddy if isinstance(flow, EddyFlow) else flow
+            flows.setdefault(joining, []).append((flow, work))
+            names.setdefault(joining, f"flow {some.name}")
+            above: dict[Operator, list[Work]] = {}
+            for operator, subscription in _subscriptions(members, shared.learning.factor):
+                above.setdefault(operator, []).append(subscription)
+            for operator, works in above.items():
+                name = f"above {works[0].names[0]}"
+                spent = partial(_seconds_above, operator, flow)
+                yield _Unit(name, ("above", operator), works, spent)
+        for joining, together in flows.items():
+            operators = dict.fromkeys(o for flow, _ in together for o in in_order([flow]))
+            spent = partial(_seconds_of, operators)
+            yield _Unit(names[joining], joining, [work for _, work in together], spent)
 
     @property
     def reordered(self) -> int:
@@ -99,13 +150,16 @@ class Workload:
 
     # -- results, compared with the expected number ------------------------------------------------
 
-    def learn(self, statistics: Statistics, seconds: float, steady_us: float) -> bool:
+    def learn(
+        self, statistics: Statistics, seconds: float, steady_us: float, prices: Prices | None
+    ) -> bool:
         """Correct the expected number of results of flows, and of the joins of trees, by the number
-        that they have had.
+        that they have had; and the expected CPU time by what they took.
 
         Args:
             statistics: of the rows of a period. seconds: its length.
             steady_us: for how long before it the same shares of rows had been kept.
+            prices: by which CPU time is expected; None: it is not measured.
 
         Returns:
             Whether a correction has changed.
@@ -117,8 +171,24 @@ class Workload:
         differs = self.results.look(self._trees().values(), expected, steady_us)
         statistics = replace(statistics, corrections={})
         for shared, members in _by_flow(self._queries.values()).items():
-            rate = sum(work.handed_out(statistics) for work in _subscriptions(members))
+            rate = sum(work.handed_out(statistics) for _, work in _subscriptions(members))
             differs |= shared.learning.look(seconds * rate)
+        if prices is not None:
+            corrections = self.results.corrections
+            differs |= self._time(replace(statistics, corrections=corrections), seconds, prices)
+        return differs
+
+    def _time(self, statistics: Statistics, seconds: float, prices: Prices) -> bool:
+        """Compare the CPU time of all units with what is expected of them."""
+        differs = False
+        units = list(self._units())
+        for unit in units:
+            cores: dict[Hashable, float] = {}
+            for work in unit.works:
+                cores |= work.expected(statistics, prices)
+            spent = unit.spent()
+            differs |= self.times.look(unit.key, spent, seconds * sum(cores.values()))
+        self.times.forget_others(unit.key for unit in units)
         return differs
 
     def since(self) -> int | None:
@@ -140,10 +210,18 @@ class Workload:
             for flow, name in names.items()
         }
         trees = {name: self.results.saved(plan) for name, plan in self._trees().items()}
-        return {"flows": flows, "trees": {name: joins for name, joins in trees.items() if joins}}
+        times = {unit.name: self.times.saved(unit.key) for unit in self._units()}
+        return {
+            "flows": flows,
+            "trees": {name: joins for name, joins in trees.items() if joins},
+            "times": {name: known for name, known in times.items() if known is not None},
+        }
 
     def restore_learnt(self, saved: Mapping[str, Any]) -> None:
         """Take over what ``learnt`` returned; the queries run."""
+        for unit in self._units():
+            if unit.name in saved["times"]:
+                self.times.restore(unit.key, saved["times"][unit.name], unit.spent())
         for name, (factor, handed_out) in saved["flows"].items():
             shared = self._queries[name].flow
             assert shared is not None, "it has the placement of the checkpoint"
@@ -159,11 +237,37 @@ def _by_flow(queries: Iterable[Query]) -> dict[SharedFlow, _ByKind]:
         subscription = query.subscription
         if isinstance(subscription, FlowSubscription):
             alike = found.setdefault(subscription.shared, {})
-            alike.setdefault(tuple(subscription.kinds), []).append(query)
+            kinds = subscription.operator, tuple(subscription.kinds)
+            alike.setdefault(kinds, []).append(query)
     return found
 
 
-def _subscriptions(members: _ByKind, factor: float = 1.0) -> Iterator[SubscriptionWork]:
-    for kinds, queries in members.items():
+def _subscriptions(
+    members: _ByKind, factor: float = 1.0
+) -> Iterator[tuple[Operator, SubscriptionWork]]:
+    """The works of the queries of a flow, each with the operator that they read."""
+    for (operator, kinds), queries in members.items():
         names = tuple(query.name for query in queries)
-        yield SubscriptionWork(queries[0].plan, names, factor, count=len(kinds) * len(queries))
+        count = len(kinds) * len(queries)
+        yield operator, SubscriptionWork(queries[0].plan, names, factor, count=count)
+
+
+def _tree(work: Work, query: Query) -> _Unit:
+    """The unit of a query that runs as a tree, and of those with the same operators."""
+
+    def spent() -> float:
+        operators = in_order([query.operator])
+        return _seconds_of(operators) + sum(o.delivering_seconds for o in operators)
+
+    return _Unit(f"tree {query.name}", ("tree", query.operator), [work], spent)
+
+
+def _seconds_of(operators: Iterable[Operator]) -> float:
+    """CPU seconds of operators."""
+    return sum(o.cpu_seconds for o in operators)
+
+
+def _seconds_above(operator: Operator, flow: Flow) -> float:
+    """CPU seconds of what is above a flow; where nothing is, of delivering its output."""
+    own = 0.0 if operator is flow else operator.cpu_seconds
+    return own + operator.delivering_seconds

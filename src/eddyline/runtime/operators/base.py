@@ -36,7 +36,7 @@ class Operator(ABC):
         clock: the local clock (Golab and Ozsu 2005, section 2.3.2): the operator has processed its
             inputs up to here, and expires nothing that is alive then.
         rows_in, rows_out: changes so far. seconds: of computing they took; settling_seconds: what
-            forgetting them took.
+            forgetting them took; delivering_seconds: what the ends of the output took.
         since: the instant of the first row of the first chunk that was counted.
         readers: the operators that read the output; None: there are other readers, too.
     """
@@ -48,6 +48,7 @@ class Operator(ABC):
         self.rows_out = 0
         self.seconds = 0.0
         self.settling_seconds = 0.0
+        self.delivering_seconds = 0.0
         self.since: int | None = None
         self.readers: Sequence[Operator] | None = None
         self._asked_for: tuple[tuple[Screen | None, ...], Screen | None] = (None,), None

@@ -49,7 +49,7 @@ _REMOVED_PER_BATCH: Final = 16
 _RECENT: Final = 32
 _NO_FILES: Final = ShardFiles("", 0)
 #: Of the commit record; other formats are refused.
-_FORMAT: Final = 9
+_FORMAT: Final = 10
 
 
 class ValueState(Protocol):
@@ -88,6 +88,7 @@ class EngineBatch:
             largest and smallest timestamp of the rows that ingest examined.
         hold: whether a statement waits until no rows are dropped.
         ages: number of rows of all streams by bucket of their age; see ``result_ages.py``.
+        keep: the keep rates that the engine decided after the batch; None: it has not processed it.
         saved: whether a snapshot was begun after the batch. To save an engine serves the rows that
             wait by ``latency``, so an engine that repeats the batch has to serve them then, too.
     """
@@ -103,6 +104,7 @@ class EngineBatch:
     saved: bool = False
     number: int = 0
     ages: Mapping[str, int] = field(default_factory=dict)
+    keep: Mapping[str, float] | None = None
 
     def rows(self) -> dict[str, list[pa.Table]]:
         """The rows of each stream, in processing order.

@@ -6,7 +6,7 @@ import json
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -179,7 +179,7 @@ class ShardBatch:
         record.token = secrets.token_hex(8)
         record.worker = address()
         output.add_counts(record.notes)
-        state.commit(record, batch, engine)
+        state.commit(record, replace(batch, keep=engine.requested), engine)
         # Cached after the commit: after an earlier failure the engine would be ahead of the
         # committed state. If Spark fails the task after this, the token never matches.
         watch.lap("commit")

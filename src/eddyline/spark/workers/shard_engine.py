@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
 from types import MappingProxyType
@@ -77,7 +78,7 @@ class StepOutput:
 class ShardEngine:
     """An engine with the output routes of its queries.
 
-    It is deterministic: the same batches give the same state.
+    It is deterministic: the same batches, with what was decided after each, give the same state.
 
     Attributes:
         rows_out: by query, number of changes since the job's first start.
@@ -116,13 +117,15 @@ class ShardEngine:
             for stream, parts in batch.rows().items()
         }
         waited = self.engine.parts.inputs.held_times()
-        changes = self.engine.process(
-            rows,
-            now=batch.now_us,
-            dropped=batch.dropped,
-            newest=batch.newest,
-            oldest=batch.oldest,
-        )
+        overload = self.engine.parts.overload
+        with nullcontext() if batch.keep is None else overload.repeating(batch.keep):
+            changes = self.engine.process(
+                rows,
+                now=batch.now_us,
+                dropped=batch.dropped,
+                newest=batch.newest,
+                oldest=batch.oldest,
+            )
         outputs = [StepOutput.of(changes, self.in_parts)]
         newest = self.engine.newest
         if batch.drain_us is not None and newest is not None:
@@ -251,6 +254,11 @@ class ShardEngine:
         """Keep rates below 1 for the next batch, by stream."""
         shedding = self.engine.shedding
         return {name: s["keep"] for name, s in shedding.items() if s.get("keep", 1) < 1}
+
+    @property
+    def requested(self) -> dict[str, float]:
+        """What was decided after the last batch."""
+        return self.engine.parts.overload.requested
 
     @property
     def drops_rows(self) -> bool:

@@ -204,7 +204,7 @@ class Snapshots:
         for number, blob in blobs:
             for chunk, parts in enumerate(_chunks(blob, chunk_bytes)):
                 self._queue.append((number, chunk, parts))
-        total = sum(blob.size for _, blob in blobs)
+        total = sum(len(part) for *_, parts in self._queue for part in parts)
         size = blobs[-1][1].size
         every = frozenset({*names, name})
         self.begun = Begun(name, every, size, total, log)
