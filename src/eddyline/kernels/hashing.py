@@ -59,6 +59,22 @@ def hash_texts(offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
     return out
 
 
+@kernel
+def fold_in(hashes: np.ndarray, values: np.ndarray) -> None:
+    """Fold the next column's values (int64[n]) into uint64[n], in place; see ``below``."""
+    for i in range(hashes.size):
+        hashes[i] = _fold(hashes[i], np.uint64(values[i]))
+
+
+@kernel
+def below(hashes: np.ndarray, limit: np.uint64) -> np.ndarray:
+    """bool[n]: whether what values were folded into (uint64[n]), mixed, is below a limit."""
+    out = np.empty(hashes.size, np.bool_)
+    for i in range(hashes.size):
+        out[i] = np.uint64(mix(np.int64(hashes[i]))) < limit
+    return out
+
+
 @inlined
 def _fold(h: Any, word: Any) -> Any:
     h = (h ^ word) * np.uint64(0xFF51AFD7ED558CCD)

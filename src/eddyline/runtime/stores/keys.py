@@ -50,6 +50,14 @@ def _bits(values: pa.Array) -> Array:
     return raw_values(values, np.dtype(f"i{width}")).astype(np.int64)
 
 
+def value_bits(values: pa.Array) -> Array:
+    """int64[n]: equal for equal values, where NULL is a value like any other."""
+    if not (_fits(values.type) or pa.types.is_boolean(values.type)):
+        return _hashes(values)
+    bits, valid = _bits(values), validity_of(values)
+    return bits if valid is None else np.where(valid, bits, NULL_HASH)
+
+
 def _hashes(values: pa.Array) -> Array:
     if pa.types.is_struct(values.type):
         hashes = group_hashes([values.field(i) for i in range(values.type.num_fields)])
