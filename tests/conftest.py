@@ -46,11 +46,15 @@ def _cache_of_tests() -> Path:
 os.environ["XDG_CACHE_HOME"] = str(_cache_of_tests())
 
 
+#: Java compiles methods once, quickly: a second time takes longer than it saves in tests.
+_QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     from eddyline.spark.environment import local_session
 
-    session = local_session(2)
+    session = local_session(2, properties={"spark.driver.extraJavaOptions": _QUICK_COMPILER})
     yield session
     session.stop()
 
