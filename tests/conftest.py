@@ -46,15 +46,16 @@ def _cache_of_tests() -> Path:
 os.environ["XDG_CACHE_HOME"] = str(_cache_of_tests())
 
 
-#: Java compiles methods once, quickly: a second time takes longer than it saves in tests.
-_QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
+#: Java compiles methods once, quickly, and collects garbage in one thread: to compile them again
+#: takes longer than it saves in tests.
+_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     from eddyline.spark.environment import local_session
 
-    session = local_session(2, properties={"spark.driver.extraJavaOptions": _QUICK_COMPILER})
+    session = local_session(2, properties={"spark.driver.extraJavaOptions": _SHORT_LIVED})
     yield session
     session.stop()
 
