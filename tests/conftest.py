@@ -46,16 +46,12 @@ def _cache_of_tests() -> Path:
 os.environ["XDG_CACHE_HOME"] = str(_cache_of_tests())
 
 
-#: Java compiles methods once, quickly, and collects garbage in one thread: to compile them again
-#: takes longer than it saves in tests.
-_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-
-
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     from eddyline.spark.environment import local_session
+    from short_lived_java import SHORT_LIVED_JAVA
 
-    session = local_session(2, properties={"spark.driver.extraJavaOptions": _SHORT_LIVED})
+    session = local_session(2, properties={"spark.driver.extraJavaOptions": SHORT_LIVED_JAVA})
     yield session
     session.stop()
 

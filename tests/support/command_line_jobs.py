@@ -12,6 +12,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from eddyline.spark import Session
+from short_lived_java import SHORT_LIVED_RUN
 
 
 class CommandLineJob:
@@ -24,7 +25,7 @@ class CommandLineJob:
     def __init__(self, script: Path, checkpoint: Path) -> None:
         self._script = script
         self._checkpoint = checkpoint
-        self._run = self._command("run", str(script), "--shards", "2")
+        self._run = self._command("run", str(script), "--shards", "2", *SHORT_LIVED_RUN)
 
     def kill_after_adding(self, statement: str) -> None:
         """Start it, execute the statement after two batches, and kill it at once."""
