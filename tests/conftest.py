@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from eddyline.user_cache import CONNECTORS, connectors_directory
+from eddyline.user_cache import CONNECTORS, cache_directory, connectors_directory
 
 _COMMON: dict[str, Any] = {
     "deadline": None,  # kernels compile in the first case
@@ -27,15 +27,31 @@ settings.load_profile(os.environ.get("EDDYLINE_HYPOTHESIS_PROFILE", "ci"))
 #: Here and in what the tests start: the connectors that `make setup-connectors` has fetched.
 os.environ[CONNECTORS] = str(connectors_directory())
 
-#: Here and in what the tests start: prices that were measured on this machine would change plans.
-os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parents[1] / ".pytest_cache" / "home")
+
+def _cache_of_tests() -> Path:
+    """A user's cache with the archives of Spark's classes that ``make setup`` has made, but without
+    prices that were measured on this machine, which would change plans.
+    """
+    home = Path(__file__).parents[1] / ".pytest_cache" / "home"
+    ours = home / "eddyline"
+    ours.mkdir(parents=True, exist_ok=True)
+    for archive in cache_directory().glob("*.jsa"):
+        link = ours / f".{archive.name}.{os.getpid()}"
+        link.symlink_to(archive)
+        link.replace(ours / archive.name)  # atomic: others may start Java now
+    return home
+
+
+#: Here and in what the tests start.
+os.environ["XDG_CACHE_HOME"] = str(_cache_of_tests())
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     from eddyline.spark.environment import local_session
+    from short_lived_java import SHORT_LIVED_JAVA
 
-    session = local_session(2)
+    session = local_session(2, properties={"spark.driver.extraJavaOptions": SHORT_LIVED_JAVA})
     yield session
     session.stop()
 

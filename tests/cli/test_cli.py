@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -217,51 +216,26 @@ def test_invalid_keep_rates_are_refused(given: str, said: str, script: Path) -> 
 
 
 @pytest.mark.spark
-def test_run_prints_progress_and_rows(script: Path) -> None:
+def test_run_prints_progress_rows_and_the_first_reasons_of_bad_rows(script: Path) -> None:
+    rows = ['{"ts":"2026-01-01T00:00:00Z","v":1}', '{"ts":"x","v":2}', "no JSON", '{"ts":"y"}']
+    rows.append('{"ts":"2026-01-01T00:00:09Z","v":0}')
+    (script.parent / "lines").mkdir()
+    (script.parent / "lines" / "a.json").write_text("\n".join(rows))
+    more = (
+        "CREATE STREAM j (ts TIMESTAMP, v BIGINT) TIMESTAMP BY ts "
+        "WITH (source = 'json', path = 'lines');"
+        "CREATE QUERY q AS SELECT 10 % v AS r FROM j [NOW] WITH (sink = 'noop');"
+    )
+    script.write_text(SCRIPT + more)
     done = eddyline_command("run", str(script))
     assert done.returncode == 0, done.stderr
-    assert "3 rows in" in done.stdout
+    assert "8 rows in" in done.stdout
     assert "big: 2 rows" in done.stdout
     assert "sums: 8 rows" in done.stdout, "windows run out at the end of the input"
     assert len(pq.read_table(script.parent / "sums")) == 8
-    assert done.stderr == "", "Spark's chatter goes to the log"
-
-
-@pytest.mark.spark
-def test_run_prints_the_first_reasons_of_bad_rows(tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    rows = ['{"ts":"2026-01-01T00:00:00Z","v":1}', '{"ts":"x","v":2}', "no JSON", '{"ts":"y"}']
-    rows.append('{"ts":"2026-01-01T00:00:09Z","v":0}')
-    (tmp_path / "in" / "a.json").write_text("\n".join(rows))
-    (tmp_path / "script.sql").write_text(
-        "CREATE STREAM s (ts TIMESTAMP, v BIGINT) TIMESTAMP BY ts "
-        "WITH (source = 'json', path = 'in');"
-        "CREATE QUERY q AS SELECT 10 % v AS r FROM s [NOW] WITH (sink = 'noop');"
-    )
-    done = eddyline_command("run", str(tmp_path / "script.sql"))
-    assert done.returncode == 0, done.stderr
     place = "(in the temporary checkpoint: --checkpoint DIR keeps them)"
-    assert f"bad:s: 3 bad rows {place}" in done.stdout
+    assert f"bad:j: 3 bad rows {place}" in done.stdout
     assert f"bad:q: 1 bad row {place}" in done.stdout
     assert "  1 x division by zero: 10 % 0" in done.stdout
     assert "no JSON" in done.stdout
-
-
-@pytest.mark.spark
-def test_run_as_json(script: Path) -> None:
-    done = eddyline_command(
-        "run", str(script), "--json", "--checkpoint", str(script.parent / "checkpoint")
-    )
-    assert done.returncode == 0, done.stderr
-    events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert events[-1]["event"] == "end"
-    assert events[-1]["rows_in"] == {"s": 3}
-    assert events[-1]["rows_out"]["big"] == 1, "with a checkpoint, rows are held for the next run"
-
-
-@pytest.mark.spark
-def test_missing_source_is_bad_input(script: Path) -> None:
-    script.write_text(SCRIPT.replace("'in'", "'nowhere'"))
-    done = eddyline_command("run", str(script))
-    assert done.returncode == 2
-    assert "stream 's': there is no file or directory" in done.stderr
+    assert done.stderr == "", "Spark's chatter goes to the log"

@@ -1,4 +1,4 @@
-"""The log of ``eddyline run``."""
+"""The log of ``eddyline run``, and its output as JSON."""
 
 from __future__ import annotations
 
@@ -50,34 +50,37 @@ def test_a_log_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.spark
 def test_the_log_of_a_job_is_printed_first_and_kept(tmp_path: Path) -> None:
-    ts = pa.array([0, 1_000_000], pa.timestamp("us", "UTC"))
+    ts = pa.array([0, 1_000_000, 9_000_000], pa.timestamp("us", "UTC"))
     (tmp_path / "in").mkdir()
-    pq.write_table(pa.table({"ts": ts, "v": [2, 0]}), tmp_path / "in/0.parquet")
+    pq.write_table(pa.table({"ts": ts, "v": [2, 0, 1]}), tmp_path / "in/0.parquet")
     script = tmp_path / "s.sql"
     script.write_text(
-        "CREATE STREAM s (ts TIMESTAMP, v BIGINT) TIMESTAMP BY ts "
+        "CREATE STREAM s (ts TIMESTAMP, v BIGINT) TIMESTAMP BY ts LATENESS 2 SECONDS "
         "WITH (source = 'parquet', path = 'in'); CREATE QUERY q AS SELECT v FROM s [NOW]"
     )
     words = ("run", str(script), "--checkpoint", str(tmp_path / "job"), "--shards", "1", "--json")
     command = [sys.executable, "-m", "eddyline", *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
-    first = json.loads(done.stdout.splitlines()[0])
+    first, *_, last = map(json.loads, done.stdout.splitlines())
     log = tmp_path / "job" / "eddyline.log"
     assert first == {"event": "log", "at": str(log)}
+    assert (last["event"], last["rows_in"]) == ("end", {"s": 3})
+    assert last["rows_out"]["q"] == 2, "with a checkpoint, rows are held for the next run"
     found = [m.groups() for m in map(LINE.fullmatch, log.read_text().splitlines()) if m]
     texts = [text for level, component, text in found if component == "eddyline.cli.job"]
     assert [text.split()[0] for text in texts] == ["eddyline", "the", "the"]
     assert texts[1].startswith("the job runs: 1 queries, checkpoint ")
-    assert texts[2] == "the job has ended: last batch 0, 2 rows in, 2 out"
+    assert texts[2] == "the job has ended: last batch 0, 3 rows in, 2 out"
 
     # an error of the next start is added
     before = log.read_text()
-    script.write_text(script.read_text().replace("v FROM", "v + 1 AS v FROM"))
+    (tmp_path / "in").rename(tmp_path / "elsewhere")
     other = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-    assert other.returncode == 2, "another program"
+    assert other.returncode == 2, "bad input"
+    missing = "stream 's': there is no file or directory"
     again = log.read_text()
     assert again.startswith(before)
     errors = [m.groups() for m in map(LINE.fullmatch, again.splitlines()) if m and m[1] == "ERROR"]
-    assert len(errors) == 1 and "another program" in errors[0][2], again
-    assert "Z ERROR" not in other.stderr and other.stderr.count("another program") == 1
+    assert len(errors) == 1 and missing in errors[0][2], again
+    assert "Z ERROR" not in other.stderr and other.stderr.count(missing) == 1

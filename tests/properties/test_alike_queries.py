@@ -48,7 +48,7 @@ def play(random: Random, sets: list[list[str]], options: dict[str, Any]) -> Scri
     return script.advance(clock + random.choice([0, 900_000, 6_000_000])).finish()
 
 
-@pytest.mark.parametrize(("kind", "emit"), thinned(2, KINDS, dict.fromkeys(EMITS)))
+@pytest.mark.parametrize(("kind", "emit"), thinned(4, KINDS, dict.fromkeys(EMITS)))
 def test_each_kind(kind: str, emit: str) -> None:
     for seed in range(3):
         random = Random(f"{kind} {emit} {seed}")

@@ -23,6 +23,7 @@ import pyspark
 import pytest
 
 import eddyline
+from short_lived_java import SHORT_LIVED_JAVA
 from spark_cases import NAMES, QUERIES, Feed, bag, definitions, embedded, stream_tables
 
 pytestmark = pytest.mark.spark
@@ -111,14 +112,18 @@ def run_jobs(directory: Path, jobs: Mapping[str, Job]) -> Cluster:
         "SPARK_HOME": str(spark_home(directory)),  # executors get working directories below it
         "PYSPARK_PYTHON": "./environment/bin/python",
     }
-    command = f"""{directory}/spark/bin/spark-submit --master local-cluster[2,1,1024]
-        --archives {pack_environment(directory)}#environment
-        --conf spark.ui.enabled=false
-        --conf spark.driver.host=127.0.0.1
-        --conf spark.hadoop.fs.viewfs.mounttable.remote.link./jobs=file://{directory}
-        {_DRIVER} jobs.json"""
+    command = [f"{directory}/spark/bin/spark-submit", "--master", "local-cluster[2,1,1024]"]
+    command += ["--archives", f"{pack_environment(directory)}#environment"]
+    for setting in (
+        "spark.ui.enabled=false",
+        "spark.driver.host=127.0.0.1",
+        f"spark.driver.extraJavaOptions={SHORT_LIVED_JAVA}",
+        f"spark.executor.extraJavaOptions={SHORT_LIVED_JAVA}",
+        f"spark.hadoop.fs.viewfs.mounttable.remote.link./jobs=file://{directory}",
+    ):
+        command += ["--conf", setting]
     done = subprocess.run(
-        command.split(),
+        [*command, str(_DRIVER), "jobs.json"],
         cwd=directory,
         env=environment,
         capture_output=True,

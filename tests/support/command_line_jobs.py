@@ -1,4 +1,4 @@
-"""Jobs of ``eddyline run``, in processes of their own."""
+"""Jobs of ``eddyline run``, in processes of their own, that are killed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark.sql import SparkSession
+
+from eddyline.spark import Session
+from short_lived_java import SHORT_LIVED_RUN
+
 
 class CommandLineJob:
     """The job of a script, with two shards.
@@ -18,8 +23,9 @@ class CommandLineJob:
     """
 
     def __init__(self, script: Path, checkpoint: Path) -> None:
+        self._script = script
         self._checkpoint = checkpoint
-        self._run = self._command("run", str(script), "--shards", "2")
+        self._run = self._command("run", str(script), "--shards", "2", *SHORT_LIVED_RUN)
 
     def kill_after_adding(self, statement: str) -> None:
         """Start it, execute the statement after two batches, and kill it at once."""
@@ -49,9 +55,11 @@ class CommandLineJob:
             finally:
                 process.kill()
 
-    def finish(self) -> None:
-        """Run it until the end of its input."""
-        subprocess.run([*self._run, "--once", "--finish"], check=True, timeout=300)
+    def finish(self, spark: SparkSession) -> None:
+        """Run it in this process until the end of its input."""
+        session = Session(spark, checkpoint=self._checkpoint, shards=2)
+        session.sql(self._script.read_text())
+        session.start(available_now=True).finish()
 
     def _command(self, *words: str) -> list[str]:
         return [sys.executable, "-m", "eddyline", *words, "--checkpoint", str(self._checkpoint)]

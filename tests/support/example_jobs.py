@@ -19,6 +19,7 @@ from eddyline import Engine
 from eddyline.spark import Session
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, CreateStream
+from short_lived_java import SHORT_LIVED_RUN
 
 if TYPE_CHECKING:
     from eddyline.bench.kafka_broker import KafkaBroker
@@ -81,7 +82,7 @@ def interrupted(file: Path, checkpoint: Path, more: int, number: int) -> int:
     the exit code.
     """
     command = [sys.executable, "-m", "eddyline", "run", str(file), "--continuous", "--shards", "2"]
-    command += ["--checkpoint", str(checkpoint)]
+    command += ["--checkpoint", str(checkpoint), *SHORT_LIVED_RUN]
     before = batches(checkpoint)
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:

@@ -87,10 +87,10 @@ def rows() -> Any:
 
 class _Columns:
     def __init__(self, columns: list[pa.Array], length: int = ROWS) -> None:
-        self._columns, self._length = columns, length
+        self.columns, self._length = columns, length
 
     def column(self, index: int) -> pa.Array:
-        return self._columns[index]
+        return self.columns[index]
 
     def __len__(self) -> int:
         return self._length
@@ -130,7 +130,7 @@ def check(predicate: Expr) -> tuple[Clause, ...]:
     bad = failed_rows(failures, ROWS)
     expected = [None if b else bool(t) for b, t in zip(bad, truth, strict=True)]
     wrong = [n for n, (a, b) in enumerate(zip(passed(clauses), expected, strict=True)) if a != b]
-    assert not wrong, (shown(clauses), [c[wrong[0]] for c in rows()._columns], expected[wrong[0]])
+    assert not wrong, (shown(clauses), [c[wrong[0]] for c in rows().columns], expected[wrong[0]])
     for clause in clauses:
         attributes = [c.attribute for c in clause]
         assert len(set(attributes)) == len(attributes)

@@ -7,31 +7,50 @@ Values are compared by int64 order keys and, where these tie, by bytes (strings)
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.options import bare, kernel
+from eddyline.kernels.options import bare, bare_inlined, kernel
 
 NO_NODE = -1
 
 
+class Values(NamedTuple):
+    """The values of nodes.
+
+    Attributes:
+        order_key: int64, by node.
+        row, base, offsets, origin, data: their texts, see ``KeyTexts``; no offsets for values that
+            order keys distinguish.
+    """
+
+    order_key: np.ndarray
+    row: np.ndarray
+    base: int
+    offsets: np.ndarray
+    origin: int
+    data: np.ndarray
+
+
+class Heap(NamedTuple):
+    """The links of nodes, int64 by node; ``previous`` is the left sibling or parent."""
+
+    child: np.ndarray
+    sibling: np.ndarray
+    previous: np.ndarray
+
+
 @bare
-def precedes(
-    a: int,
-    b: int,
-    largest: bool,
-    order_key: np.ndarray,
-    row: np.ndarray,
-    base: int,
-    offsets: np.ndarray,
-    origin: int,
-    data: np.ndarray,
-) -> bool:
+def precedes(a: int, b: int, largest: bool, values: Values) -> bool:
     """Whether node a belongs above node b."""
+    order_key = values.order_key
     if order_key[a] != order_key[b]:
         return (order_key[a] > order_key[b]) == largest
-    if offsets.size == 0:
+    if values.offsets.size == 0:
         return False
+    row, base, offsets, origin, data = values[1:]
     i = offsets[row[a] - base] - origin
     j = offsets[row[b] - base] - origin
     end_i = offsets[row[a] - base + 1] - origin
@@ -66,15 +85,12 @@ def run_extreme(
 
     Args:
         node: int64[n], the (group, value) pair of each row, -1 for a NULL value.
-        occurrences, order_key: by node.
-        row, base, offsets, origin, data: the nodes' texts, see ``KeyTexts``; no offsets for values
-            that order keys distinguish.
-        child, sibling, previous: the heaps, by node; ``previous`` is the left sibling or parent.
+        occurrences: by node. order_key, row, base, offsets, origin, data: see ``Values``.
+        child, sibling, previous: see ``Heap``.
         root, reported: by group.
-
-    The state is not grouped into tuples or records: measured, helper functions that take them are
-    7 to 12 times slower, by counting references.
     """
+    values = Values(order_key, row, base, offsets, origin, data)
+    heap = Heap(child, sibling, previous)
     slot, sign, emit = rows.slot, rows.sign, rows.emit
     m = emit.sum()
     new = np.empty(m, np.int64)
@@ -87,59 +103,9 @@ def run_extreme(
             before = occurrences[v]
             occurrences[v] = before + sign[i]
             if before == 0:
-                child[v] = NO_NODE
-                sibling[v] = NO_NODE
-                previous[v] = NO_NODE
-                if root[s] == NO_NODE:
-                    root[s] = v
-                else:
-                    root[s] = _meld(
-                        root[s],
-                        v,
-                        largest,
-                        order_key,
-                        row,
-                        base,
-                        offsets,
-                        origin,
-                        data,
-                        child,
-                        sibling,
-                        previous,
-                    )
+                root[s] = _inserted(root[s], v, largest, values, heap)
             elif occurrences[v] == 0:
-                rest = _merge_children(
-                    v,
-                    largest,
-                    order_key,
-                    row,
-                    base,
-                    offsets,
-                    origin,
-                    data,
-                    child,
-                    sibling,
-                    previous,
-                )
-                if root[s] == v:
-                    root[s] = rest
-                else:
-                    _cut(v, child, sibling, previous)
-                    if rest != NO_NODE:
-                        root[s] = _meld(
-                            root[s],
-                            rest,
-                            largest,
-                            order_key,
-                            row,
-                            base,
-                            offsets,
-                            origin,
-                            data,
-                            child,
-                            sibling,
-                            previous,
-                        )
+                root[s] = _removed(root[s], v, largest, values, heap)
         if emit[i]:
             old[j] = reported[s]
             new[j] = root[s]
@@ -148,24 +114,31 @@ def run_extreme(
     return new, old
 
 
-@kernel
-def _meld(
-    a: int,
-    b: int,
-    largest: bool,
-    order_key: np.ndarray,
-    row: np.ndarray,
-    base: int,
-    offsets: np.ndarray,
-    origin: int,
-    data: np.ndarray,
-    child: np.ndarray,
-    sibling: np.ndarray,
-    previous: np.ndarray,
-) -> int:
+@bare_inlined
+def _inserted(root: int, v: int, largest: bool, values: Values, heap: Heap) -> int:
+    """The root of a heap with one more node."""
+    heap.child[v] = NO_NODE
+    heap.sibling[v] = NO_NODE
+    heap.previous[v] = NO_NODE
+    return v if root == NO_NODE else _meld(root, v, largest, values, heap)
+
+
+@bare_inlined
+def _removed(root: int, v: int, largest: bool, values: Values, heap: Heap) -> int:
+    """The root of a heap without a node."""
+    rest = _merge_children(v, largest, values, heap)
+    if root == v:
+        return rest
+    _cut(v, heap)
+    return root if rest == NO_NODE else _meld(root, rest, largest, values, heap)
+
+
+@bare
+def _meld(a: int, b: int, largest: bool, values: Values, heap: Heap) -> int:
     """One heap out of two roots: the lesser root becomes the first child of the other."""
-    if precedes(b, a, largest, order_key, row, base, offsets, origin, data):
+    if precedes(b, a, largest, values):
         a, b = b, a
+    child, sibling, previous = heap
     sibling[b] = child[a]
     if child[a] != NO_NODE:
         previous[child[a]] = b
@@ -176,9 +149,10 @@ def _meld(
     return a
 
 
-@kernel
-def _cut(v: int, child: np.ndarray, sibling: np.ndarray, previous: np.ndarray) -> None:
+@bare_inlined
+def _cut(v: int, heap: Heap) -> None:
     """Take a non-root node out of its sibling list."""
+    child, sibling, previous = heap
     p = previous[v]
     if child[p] == v:
         child[p] = sibling[v]
@@ -188,28 +162,16 @@ def _cut(v: int, child: np.ndarray, sibling: np.ndarray, previous: np.ndarray) -
         previous[sibling[v]] = p
 
 
-@kernel
-def _merge_children(
-    v: int,
-    largest: bool,
-    order_key: np.ndarray,
-    row: np.ndarray,
-    base: int,
-    offsets: np.ndarray,
-    origin: int,
-    data: np.ndarray,
-    child: np.ndarray,
-    sibling: np.ndarray,
-    previous: np.ndarray,
-) -> int:
+@bare
+def _merge_children(v: int, largest: bool, values: Values, heap: Heap) -> int:
     """The standard two passes: meld in pairs left to right, then all from right to left."""
+    child, sibling, previous = heap
     pairs = NO_NODE  # a stack of melded pairs, linked through ``sibling``
     a = child[v]
     child[v] = NO_NODE
     while a != NO_NODE:
         b = sibling[a]
         if b == NO_NODE:
-            sibling[a] = NO_NODE
             previous[a] = NO_NODE
             sibling[a] = pairs
             pairs = a
@@ -217,9 +179,7 @@ def _merge_children(
         rest = sibling[b]
         sibling[a] = NO_NODE
         sibling[b] = NO_NODE
-        merged = _meld(
-            a, b, largest, order_key, row, base, offsets, origin, data, child, sibling, previous
-        )
+        merged = _meld(a, b, largest, values, heap)
         sibling[merged] = pairs
         pairs = merged
         a = rest
@@ -232,19 +192,6 @@ def _merge_children(
     while pairs != NO_NODE:
         rest = sibling[pairs]
         sibling[pairs] = NO_NODE
-        out = _meld(
-            out,
-            pairs,
-            largest,
-            order_key,
-            row,
-            base,
-            offsets,
-            origin,
-            data,
-            child,
-            sibling,
-            previous,
-        )
+        out = _meld(out, pairs, largest, values, heap)
         pairs = rest
     return out

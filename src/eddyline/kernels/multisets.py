@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.heaps import NO_NODE, precedes
-from eddyline.kernels.options import kernel
+from eddyline.kernels.heaps import NO_NODE, Values, precedes
+from eddyline.kernels.options import bare, bare_inlined, kernel
 from eddyline.kernels.treaps import (
     LEFT,
     MOST,
@@ -31,17 +31,12 @@ from eddyline.kernels.treaps import (
 BETWEEN, AT, MODE = range(3)
 
 
-@kernel
+@bare
 def _insert(
     s: int,
     v: int,
+    values: Values,
     occurrences: np.ndarray,
-    order_key: np.ndarray,
-    row: np.ndarray,
-    base: int,
-    offsets: np.ndarray,
-    origin: int,
-    data: np.ndarray,
     links: np.ndarray,
     root: np.ndarray,
 ) -> None:
@@ -50,23 +45,18 @@ def _insert(
     side = LEFT
     while c != NO_NODE:
         p = c
-        side = LEFT if precedes(v, p, False, order_key, row, base, offsets, origin, data) else RIGHT
+        side = LEFT if precedes(v, p, False, values) else RIGHT
         c = links[p, side]
     attach(s, v, p, side, occurrences, links, root)
 
 
-@kernel
+@bare_inlined
 def _change(
     s: int,
     v: int,
     by: int,
+    values: Values,
     occurrences: np.ndarray,
-    order_key: np.ndarray,
-    row: np.ndarray,
-    base: int,
-    offsets: np.ndarray,
-    origin: int,
-    data: np.ndarray,
     links: np.ndarray,
     root: np.ndarray,
 ) -> None:
@@ -74,7 +64,7 @@ def _change(
     before = occurrences[v]
     occurrences[v] = before + by
     if before == 0 and by != 0:
-        _insert(s, v, occurrences, order_key, row, base, offsets, origin, data, links, root)
+        _insert(s, v, values, occurrences, links, root)
     elif before != 0 and before + by == 0:
         remove(s, v, occurrences, links, root)
     elif before != 0:
@@ -177,10 +167,10 @@ def run_picks(
     Args:
         node: int64[n], the (group, value) pair of each row, NO_NODE for a NULL.
         weight: int64[n], how often a row has its value; empty: once.
-        occurrences, order_key: by node; row, base, offsets, origin, data: the nodes' texts, see
-            ``KeyTexts``; no offsets for values that order keys distinguish.
+        occurrences: by node. order_key, row, base, offsets, origin, data: see ``Values``.
         links: by node. root: by group.
     """
+    values = Values(order_key, row, base, offsets, origin, data)
     slot, sign, emit = rows.slot, rows.sign, rows.emit
     m = emit.sum()
     out = np.empty((m, fractions.size, 2), np.int64)
@@ -191,7 +181,7 @@ def run_picks(
         v = node[i]
         if v != NO_NODE:
             by = int(sign[i]) * (weight[i] if weight.size else 1)
-            _change(s, v, by, occurrences, order_key, row, base, offsets, origin, data, links, root)
+            _change(s, v, by, values, occurrences, links, root)
         if emit[i]:
             count[j] = _pick(root[s], what, fractions, descending, occurrences, links, out[j])
             j += 1
@@ -259,6 +249,7 @@ def run_lists(
     root: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """As ``lists``, at the emissions; arguments as of ``run_picks``."""
+    values = Values(order_key, row, base, offsets, origin, data)
     slot, sign, emit = rows.slot, rows.sign, rows.emit
     out = np.empty(16, np.int64)
     ends = np.empty(emit.sum(), np.int64)
@@ -269,7 +260,7 @@ def run_lists(
         v = node[i]
         if v != NO_NODE:
             by = int(sign[i]) * (weight[i] if weight.size else 1)
-            _change(s, v, by, occurrences, order_key, row, base, offsets, origin, data, links, root)
+            _change(s, v, by, values, occurrences, links, root)
         if emit[i]:
             out, end = _listed(root[s], once, occurrences, links, out, end)
             ends[j] = end

@@ -68,6 +68,11 @@ def bare(function: F) -> F:
     return cast(F, numba.njit(**_BARE)(function))
 
 
+def bare_inlined(function: F) -> F:
+    """A bare part that the compiler puts into its callers: one that is small or called once."""
+    return cast(F, numba.njit(**_BARE, forceinline=True)(function))
+
+
 class _Compilations(event.Listener):
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eddyline.kernels.heaps import NO_NODE, precedes
+from eddyline.kernels.heaps import NO_NODE, Values, precedes
 from eddyline.kernels.options import bare
 from eddyline.kernels.ordered_rows import (
     BEFORE,
@@ -80,8 +80,7 @@ def enter(events: Events, e: int, state: State) -> None:
     state.rows[r].peer = events.peer[e]
     for a in range(events.arguments.shape[0]):
         state.arguments[r, a] = events.arguments[a, e]
-    order_key, row, base = state.order_key, state.row, state.base
-    offsets, origin, data = state.offsets, state.origin, state.data
+    values = Values(state.order_key, state.row, state.base, state.offsets, state.origin, state.data)
     key, prefix = events.key[e], state.rows[r].prefix
     c = state.root[s]
     p = NO_NODE
@@ -91,8 +90,7 @@ def enter(events: Events, e: int, state: State) -> None:
         if prefix != state.rows[c].prefix:
             before = prefix < state.rows[c].prefix
         else:
-            other = state.rows[c].key
-            before = precedes(key, other, False, order_key, row, base, offsets, origin, data)
+            before = precedes(key, state.rows[c].key, False, values)
         side = LEFT if before else RIGHT
         c = state.links[p, side]
     attach(s, r, p, side, state.occurrences, state.links, state.root)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -23,6 +22,7 @@ from eddyline.spark.exchange.batch_time import publish_batch
 from eddyline.spark.exchange.keep_rates import clear_keep_rates, publish_keep_rates
 from eddyline.spark.exchange.packed_batches import OUTPUT_SCHEMA
 from eddyline.spark.job_inputs import JobInputs
+from eddyline.spark.job_shards import shard_specs
 from eddyline.spark.job_sinks import alter_to, former_queries, open_sinks
 from eddyline.spark.layouts.added_layouts import publish_layouts
 from eddyline.spark.layouts.job_layouts import JobLayouts
@@ -30,8 +30,6 @@ from eddyline.spark.layouts.job_program import JobProgram
 from eddyline.spark.layouts.key_splits import KeySplits
 from eddyline.spark.layouts.layout_shards import LayoutShards, runs_of
 from eddyline.spark.layouts.layout_tables import DIRECTORY as TABLES
-from eddyline.spark.layouts.shard_program import BroadcastProgram, ShardProgram, ShardSpec
-from eddyline.spark.layouts.table_contents import ShardTables, TableContent
 from eddyline.spark.operation.answers import Answers
 from eddyline.spark.operation.held_rows import HeldRowsWarning
 from eddyline.spark.operation.mailbox import DIRECTORY as MAILBOX
@@ -40,7 +38,6 @@ from eddyline.spark.operation.progress_tracker import ProgressTracker
 from eddyline.spark.operation.running_queries import RunningQueries
 from eddyline.spark.operation.supervisor import NEVER, Restart, Supervisor
 from eddyline.spark.packed_inputs import PackedInputs
-from eddyline.spark.partitioning.planned_query import LARGE_TABLE
 from eddyline.spark.python_workers import WORKER_CONF, start_workers
 from eddyline.spark.run import Run
 from eddyline.spark.script import QueryGroup, Script
@@ -59,7 +56,6 @@ from eddyline.spark.storage.spark_batches import planned_us
 from eddyline.spark.workers.processor import ShardProcessor
 from eddyline.spark.workers.shard import ShardTasks
 
-_log = logging.getLogger(__name__)
 #: How far timestamps may be ahead of the wall clock if neither stream nor options have a limit.
 AHEAD_AT_MOST: Final = "1 day"
 
@@ -119,54 +115,30 @@ class JobStarter:
         drop: Sequence[str],
     ) -> StartedJob:
         """Start the streaming query of all groups; see :meth:`eddyline.spark.Session.start`."""
-        program = JobProgram(
-            self._checkpoint.directory,
-            self._script,
-            groups,
-            self._options.shards,
-            self._options.max_shards,
-            self._spark.sparkContext.defaultParallelism,
-        )
-        program.warn()
-        cores = self._spark.sparkContext.defaultParallelism
+        directory = self._checkpoint.directory
+        program = self._program(groups)
         splits = self._key_splits(program.layouts)
-        layouts = JobLayouts(
-            self._script,
-            program.layouts,
-            program.max_shards,
-            program.shards,
-            cores,
-            self._checkpoint.directory.below(TABLES),
-            splits,
-        )
-        tracker = ProgressTracker(
-            layouts.groups,
-            lambda: final.counts,
-            lambda: queues.undelivered(),
-            lambda: queues.latencies.shown(),
-        )
+        layouts = self._layouts(program, splits)
         former = former_queries(self._script, program)
         sinks = self._opened(groups, former)
-        requests_directory = self._checkpoint.directory.below(CONTROL)
-        spark_directory = self._checkpoint.directory.below(SPARK_DIRECTORY)
-        control = ControlStream(requests_directory, spark_directory)
-        fold_read_files(requests_directory, spark_directory)
-        began = self._checkpoint.directory.modified(PROGRAM)
-        assert began is not None, "the checkpoint has been claimed"
+        control = self._control()
         running = RunningQueries(
             self._script,
             layouts,
             control,
             sinks.open,
-            began.isoformat(timespec="seconds"),
+            self._began(),
             self._fixed_keep_rates,
             lambda: supervisor.is_active,
             former,
         )
-        alter_to(self._script, running, self._checkpoint.directory, former)
-        sinks.prepare(again=bool(self._checkpoint.directory.names(f"{SPARK_DIRECTORY}/offsets")))
+        alter_to(self._script, running, directory, former)
+        sinks.prepare(again=bool(directory.names(f"{SPARK_DIRECTORY}/offsets")))
         queues = SinkQueues(self._spark, sinks, self._checkpoint.path)
         final = FinalStage(running.divided, self._script.options.set_aside_after)
+        tracker = ProgressTracker(
+            layouts.groups, lambda: final.counts, queues.undelivered, queues.latencies.shown
+        )
         running.allot_cores(program.shards, program.first_shards)
         for name in drop:
             running.drop(name)
@@ -175,50 +147,14 @@ class JobStarter:
         delivery = Delivery(sinks, queues, report, final, self._checkpoint.path, answers.step)
         mailbox = None
         if self._checkpoint.named:
-            directory = self._checkpoint.directory.below(MAILBOX)
-            mailbox = Mailbox(directory, running, tracker, delivery, answers)
-        tables = dict.fromkeys(name for of in program.layouts for name in of.group.tables)
-        contents = {name: self._content(name, program) for name in tables}
-        specs = {
-            spec.shard: spec
-            for of in program.layouts
-            for spec in self._specs(of, program, contents)
-        }
+            mailbox = Mailbox(directory.below(MAILBOX), running, tracker, delivery, answers)
         requests = control.by_shard() if drop else {}
+        specs = shard_specs(self._spark, self._checkpoint, self._script, self._inputs, program)
         shards = ShardTasks(specs, self._checkpoint.path, requests)
-        context = self._spark.sparkContext
-
-        spark_log = self._checkpoint.directory.below(SPARK_DIRECTORY)
-
-        def deliver(packed: DataFrame, batch: int) -> None:
-            publish_batch(context, batch, planned_us(spark_log, batch))
-            with layouts.batch(batch) as added:
-                publish_layouts(context, added)
-                layouts.tables.share(context, (a.tables for a in added if a.tables is not None))
-                delivery(packed, batch)
-            running.follow_batch([*tracker.aside(), *final.aside.items()])
-
-        packed = PackedInputs(
-            self._spark,
-            self._checkpoint,
-            self._script,
-            self._inputs,
-            groups,
-            self._fixed_keep_rates,
-        )
+        deliver = self._deliverer(layouts, delivery, running, tracker, final)
+        packed = self._packed(groups)
         start = self._launcher(program, control, shards, deliver, splits, packed)
-
-        def launch(bounded: bool) -> StreamingQuery:
-            shards.launch()
-            final.launch()
-            return start(bounded)
-
-        supervisor = Supervisor(
-            launch,
-            self._options.restart,
-            lambda: tracker.progress().batch_id,
-            lambda: packed.reads_history,
-        )
+        supervisor = self._supervisor(start, shards, final, tracker, packed)
         run = Run(
             self._checkpoint.path,
             supervisor,
@@ -231,6 +167,106 @@ class JobStarter:
             bounded=available_now,
         )
         return StartedJob(run, sinks, running)
+
+    # -- what the job consists of ------------------------------------------------------------------
+
+    def _program(self, groups: Sequence[QueryGroup]) -> JobProgram:
+        program = JobProgram(
+            self._checkpoint.directory,
+            self._script,
+            groups,
+            self._options.shards,
+            self._options.max_shards,
+            self._spark.sparkContext.defaultParallelism,
+        )
+        program.warn()
+        return program
+
+    def _key_splits(self, layouts: Sequence[LayoutShards]) -> KeySplits:
+        """The split keys; none where fixed keep rates drop rows, which are counted by shard."""
+        of = [(of, runs_of(self._script, of)) for of in layouts]
+        return KeySplits(self._checkpoint.directory, [] if self._fixed_keep_rates else of)
+
+    def _layouts(self, program: JobProgram, splits: KeySplits) -> JobLayouts:
+        return JobLayouts(
+            self._script,
+            program.layouts,
+            program.max_shards,
+            program.shards,
+            self._spark.sparkContext.defaultParallelism,
+            self._checkpoint.directory.below(TABLES),
+            splits,
+        )
+
+    def _control(self) -> ControlStream:
+        """The stream of requests to the shards, without files that are not needed any more."""
+        requests = self._checkpoint.directory.below(CONTROL)
+        spark = self._checkpoint.directory.below(SPARK_DIRECTORY)
+        control = ControlStream(requests, spark)
+        fold_read_files(requests, spark)
+        return control
+
+    def _began(self) -> str:
+        """When the checkpoint was made."""
+        began = self._checkpoint.directory.modified(PROGRAM)
+        assert began is not None, "the checkpoint has been claimed"
+        return began.isoformat(timespec="seconds")
+
+    def _packed(self, groups: Sequence[QueryGroup]) -> PackedInputs:
+        return PackedInputs(
+            self._spark,
+            self._checkpoint,
+            self._script,
+            self._inputs,
+            groups,
+            self._fixed_keep_rates,
+        )
+
+    def _supervisor(
+        self,
+        start: Callable[[bool], StreamingQuery],
+        shards: ShardTasks,
+        final: FinalStage,
+        tracker: ProgressTracker,
+        packed: PackedInputs,
+    ) -> Supervisor:
+        """The supervisor, which starts the streaming query with new shards each time."""
+
+        def launch(bounded: bool) -> StreamingQuery:
+            shards.launch()
+            final.launch()
+            return start(bounded)
+
+        return Supervisor(
+            launch,
+            self._options.restart,
+            lambda: tracker.progress().batch_id,
+            lambda: packed.reads_history,
+        )
+
+    # -- what happens in each batch ----------------------------------------------------------------
+
+    def _deliverer(
+        self,
+        layouts: JobLayouts,
+        delivery: Delivery,
+        running: RunningQueries,
+        tracker: ProgressTracker,
+        final: FinalStage,
+    ) -> Callable[[DataFrame, int], None]:
+        """A function that delivers the results of a batch, and publishes what its shards need."""
+        context = self._spark.sparkContext
+        log = self._checkpoint.directory.below(SPARK_DIRECTORY)
+
+        def deliver(packed: DataFrame, batch: int) -> None:
+            publish_batch(context, batch, planned_us(log, batch))
+            with layouts.batch(batch) as added:
+                publish_layouts(context, added)
+                layouts.tables.share(context, (a.tables for a in added if a.tables is not None))
+                delivery(packed, batch)
+            running.follow_batch([*tracker.aside(), *final.aside.items()])
+
+        return deliver
 
     def _reporter(
         self, layouts: JobLayouts, splits: KeySplits, tracker: ProgressTracker
@@ -293,56 +329,6 @@ class JobStarter:
                 return writer.trigger(processingTime=self._options.trigger).start()
 
         return launch
-
-    def _key_splits(self, layouts: Sequence[LayoutShards]) -> KeySplits:
-        """The split keys; none where fixed keep rates drop rows, which are counted by shard."""
-        of = [(of, runs_of(self._script, of)) for of in layouts]
-        return KeySplits(self._checkpoint.directory, [] if self._fixed_keep_rates else of)
-
-    def _specs(
-        self, of: LayoutShards, program: JobProgram, contents: Mapping[str, TableContent]
-    ) -> Iterator[ShardSpec]:
-        """The shards of a layout, with one program for all of them; ``contents``: of tables."""
-        group = of.group
-        shard_program = ShardProgram(
-            self._script.program_of(of.queries, of.in_parts),
-            self._script.program_of(()),
-            self._script.functions,
-            (*group.streams, *group.live),
-            of.read_elsewhere,
-            program.options(of),
-            program.strategy,
-            of.layout.counted,
-        )
-        sent = BroadcastProgram(self._spark.sparkContext, shard_program)
-        own = {name: contents[name] for name in group.tables}
-        for cell, shard in enumerate(of.ids):
-            yield ShardSpec(
-                shard,
-                self._checkpoint.run_key,
-                of.described,
-                cell,
-                of.reports(cell),
-                of.counts(cell),
-                sent,
-                tables=ShardTables(own, of.layout, cell),
-            )
-
-    def _content(self, name: str, program: JobProgram) -> TableContent:
-        """The initial content of a table, for the workers."""
-        is_large = self._script.statistics.rows(name) >= LARGE_TABLE
-        rows = self._inputs.content(name)
-        shards = sum(len(of.ids) for of in program.layouts if name in of.group.tables)
-        if not is_large and shards > 1 and rows.num_rows >= LARGE_TABLE:
-            _log.warning(
-                "table '%s' has %d rows in each of %d shards; declared with rows = %d it is "
-                "divided where that is possible, in a job with a new checkpoint",
-                name,
-                rows.num_rows,
-                shards,
-                rows.num_rows,
-            )
-        return TableContent(self._spark.sparkContext, rows, is_large=is_large)
 
     def _opened(self, groups: Sequence[QueryGroup], former: Mapping[str, Query]) -> SinkFactory:
         sinks = SinkFactory(

@@ -50,7 +50,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(schedules, "_QUICK_SIMULATED", 30)
     loads = tuple(replace(TINY, method=m) for m in ("nested loops", "hash"))
     monkeypatch.setattr(equations, "_QUICK_LOADS", loads)
-    monkeypatch.setattr(cpu, "_QUICK", cpu._Effort(200, 100, 2, 9))
+    monkeypatch.setattr(cpu, "_QUICK", cpu.Effort(200, 100, 2, 9))
     arguments = ["bench", "figures", "shared-windows", "--quick", "--json", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 from eddyline import Engine, StrategyOptions
 from eddyline.engine.placement.eddies import IN_EDDY
 from eddyline.runtime.eddy import eddy
+from eddyline.runtime.join_inputs.lineage_input import LineageInput
 
 DDL = ";".join(
     f"CREATE STREAM {s} (ts TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY ts" for s in "abcdef"
@@ -78,10 +81,17 @@ def test_options_without_eddies(strategy: dict[str, str]) -> None:
     assert in_eddy(engine_with(["abc", "abe", "abf"], **strategy)) == set()
 
 
-def test_indexes_are_shared() -> None:
-    engine = engine_with(["abc", "abe", "abf"])
-    (found,) = (o for o in engine.parts.queries.execution.graph if isinstance(o, eddy.Eddy))
-    assert {len(s.rows._by_key) for s in found._sources.values()} == {1}
+def test_indexes_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    indexed = Counter[LineageInput]()
+    add_key = LineageInput.add_key
+
+    def counted(rows: LineageInput, *key: Any) -> None:
+        indexed[rows] += 1
+        add_key(rows, *key)
+
+    monkeypatch.setattr(LineageInput, "add_key", counted)
+    engine_with(["abc", "abe", "abf"])
+    assert list(indexed.values()) == [1] * 5, "one per stream"
 
 
 def test_an_eddy_that_joins_in_vain_is_undone() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from eddyline.runtime.stores.index import HashIndex, Liveness, Probes
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.types import FOREVER
+from watched_buckets import refuse_to_rebuild, watched_tables
 
 LIVENESS = Liveness("ts", FOREVER, fifo=False)
 
@@ -70,17 +71,14 @@ def test_a_table_that_grows_is_not_rebuilt(monkeypatch: pytest.MonkeyPatch) -> N
     rows = Indexed(7_000)
     rows.insert(2_000)
     rows.insert(0)
-    monkeypatch.setattr(rows.index, "_rebuild", lambda: pytest.fail("it was rebuilt"))
-    sizes, splitting = set(), 0
+    refuse_to_rebuild(monkeypatch)
+    tables = watched_tables(monkeypatch)
     while rows.store.end < 300_000:
         rows.insert(500)
-        heads, _, split = rows.index._buckets.table
-        sizes.add(heads.size)
-        assert heads.size <= 8 * len(rows.store)
-        splitting += split is not None
+        assert not tables or tables[-1][0].size <= 8 * len(rows.store)
     rows.check(np.arange(0, 7_000, 97))
-    assert len(sizes) > 5, "it has doubled often"
-    assert splitting > 100
+    assert len({heads.size for heads, _, _ in tables}) > 5, "it has doubled often"
+    assert sum(split is not None for _, _, split in tables) > 100
 
 
 def test_walks_go_on_while_buckets_are_split() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import re
 import sys
@@ -34,7 +35,7 @@ def small_arrays(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     large = sys.maxsize if request.param == "copies" else 2 * ROWS
     monkeypatch.setattr(buffers, "LARGE", large)
     if request.param == "failing":
-        monkeypatch.setattr(buffers, "_MREMAP", lambda *_: buffers._FAILED)
+        monkeypatch.setattr(buffers, "_MREMAP", lambda *_: ctypes.c_void_p(-1).value)
         monkeypatch.setattr(buffers, "_SMALLEST_MOVE", 1 << 13)
 
 

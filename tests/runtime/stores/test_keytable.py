@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eddyline.kernels import chains
 from eddyline.runtime.state import flatten
 from eddyline.runtime.stores.keys import group_hashes
 from eddyline.runtime.stores.keytable import KeyTable
+from eddyline.runtime.stores.rowstore import RowStore
+from watched_buckets import refuse_to_rebuild, watched_tables
 
 TYPES = {
     "integers": ([pa.int64()], st.tuples(st.integers(-3, 3) | st.none())),
@@ -172,17 +173,14 @@ def test_many_keys_against_a_dictionary(
 def test_a_table_that_grows_is_not_rebuilt(monkeypatch: pytest.MonkeyPatch) -> None:
     table = KeyTable([pa.int64()])
     table.slots(keys_of(np.arange(20_000), pa.int64()), 20_000)
-    monkeypatch.setattr(chains, "reinsert_all", lambda *_: pytest.fail("it was rebuilt"))
-    sizes, splitting = set(), 0
+    refuse_to_rebuild(monkeypatch)
+    tables = watched_tables(monkeypatch)
     for first in range(20_000, 300_000, 500):
         keys = np.arange(first, first + 500)
         assert np.unique(table.slots(keys_of(keys, pa.int64()), 500)).size == 500
-        heads, _, split = table._slots._buckets.table
-        sizes.add(heads.size)
-        assert heads.size <= 8 * len(table)
-        splitting += split is not None
-    assert len(sizes) > 3, "it has doubled often"
-    assert splitting > 100
+        assert tables[-1][0].size <= 8 * len(table)
+    assert len({heads.size for heads, _, _ in tables}) > 3, "it has doubled often"
+    assert sum(split is not None for _, _, split in tables) > 100
     some = np.arange(0, 300_000, 97)
     assert table.keys(table.slots(keys_of(some, pa.int64()), some.size))[0].to_pylist() == list(
         some
@@ -190,10 +188,10 @@ def test_a_table_that_grows_is_not_rebuilt(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(table) == 300_000
 
 
-def test_a_table_is_saved_while_it_grows() -> None:
-    table = KeyTable([pa.int64()])
+def test_a_table_is_saved_while_it_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, tables = KeyTable([pa.int64()]), watched_tables(monkeypatch)
     first = 0
-    while table._slots._buckets.table[2] is None or first < 20_000:
+    while first < 20_000 or tables[-1][2] is None:
         slots = table.slots(keys_of(np.arange(first, first + 300), pa.int64()), 300)
         table.release(slots[::7])
         first += 300
@@ -213,15 +211,16 @@ def test_keys_of_released_slots_are_removed_some_at_a_time(
     order: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, rng = KeyTable([pa.string()]), np.random.default_rng(5)
-    stored, appended = table._rows, list[int]()
-    append = stored.append
+    stored, appended = list[RowStore](), list[int]()
+    append = RowStore.append
 
-    def append_counted(count: int, *rest: Any) -> range:
+    def append_counted(self: RowStore, count: int, *rest: Any) -> range:
+        stored[:] = [self]
         appended.append(count)
-        return append(count, *rest)
+        return append(self, count, *rest)
 
-    monkeypatch.setattr(stored, "keep", lambda _: pytest.fail("all keys were copied"))
-    monkeypatch.setattr(stored, "append", append_counted)
+    monkeypatch.setattr(RowStore, "keep", lambda *_: pytest.fail("all keys were copied"))
+    monkeypatch.setattr(RowStore, "append", append_counted)
     live = np.zeros(0, np.int64)
     for first in range(0, 100_000, 200):
         new = table.slots(keys_of(np.arange(first, first + 200), pa.string()), 200)
@@ -234,6 +233,6 @@ def test_keys_of_released_slots_are_removed_some_at_a_time(
             live = live[200:]
             assert sum(appended) <= 400
             assert order == "any" or not sum(appended), "what came first is dropped"
-            assert len(stored) <= 3 * len(table)
+            assert len(stored[0]) <= 3 * len(table)
     assert len(table) == live.size == 20_000
     np.testing.assert_array_equal(table.slots(table.keys(live), live.size), live)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 from command_line_jobs import CommandLineJob
 from spark_cases import Feed, definitions, stream_tables
@@ -23,9 +24,8 @@ def rows_by_batch(place: Path) -> list[tuple[int, list[str]]]:
     return sorted(found)
 
 
-@pytest.mark.spark
 @pytest.mark.fault
-def test_nothing_is_lost_or_doubled_by_sigkill(tmp_path: Path) -> None:
+def test_nothing_is_lost_or_doubled_by_sigkill(spark: SparkSession, tmp_path: Path) -> None:
     feed = Feed(tmp_path / "a")
     rows = stream_tables(1, 6)
     feed.write(*rows)
@@ -40,7 +40,7 @@ def test_nothing_is_lost_or_doubled_by_sigkill(tmp_path: Path) -> None:
     job = CommandLineJob(script, checkpoint)
     job.kill_when(lambda: job.commits >= 3 and len(list(checkpoint.glob("undelivered/*/*"))) >= 2)
     (tmp_path / "blocked").unlink()
-    job.finish()
+    job.finish(spark)
     good = rows_by_batch(tmp_path / "good")
     assert len(good) >= 5
     assert rows_by_batch(tmp_path / "blocked") == good

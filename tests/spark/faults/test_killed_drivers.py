@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from eddyline import StateError
 from fault_record import survived
 from faulty_jobs import FaultyJob
+from short_lived_java import SHORT_LIVED_RUN
 
 pytestmark = [pytest.mark.spark, pytest.mark.fault]
 WAIT_S = 240.0
@@ -29,7 +30,7 @@ def end_in_the_middle(job: FaultyJob, rng: random.Random, sign: signal.Signals) 
     """
     before = job.batches("offsets")
     command = [sys.executable, "-m", "eddyline", "run", str(job.script), "--continuous"]
-    command += ["--checkpoint", str(job.checkpoint), "--shards", "2"]
+    command += ["--checkpoint", str(job.checkpoint), "--shards", "2", *SHORT_LIVED_RUN]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:

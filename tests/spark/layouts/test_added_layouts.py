@@ -189,7 +189,9 @@ def test_layouts_follow_a_clock_that_goes_on_without_rows(
 
 
 @pytest.mark.fault
-def test_a_job_is_killed_after_a_layout_was_added(feeds: JobInputs, tmp_path: Path) -> None:
+def test_a_job_is_killed_after_a_layout_was_added(
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path
+) -> None:
     checkpoint = tmp_path / "checkpoint"
 
     def create(name: str, sql: str) -> str:
@@ -207,7 +209,7 @@ def test_a_job_is_killed_after_a_layout_was_added(feeds: JobInputs, tmp_path: Pa
     begun.engine.query(BY_V, name="by_v")
     rows.write()
     rows.write()
-    job.finish()
+    job.finish(spark)
     for of in (rows.whole, begun):
         of.end()
         for name, expected in of.changes().items():

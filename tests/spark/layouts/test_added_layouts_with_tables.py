@@ -192,7 +192,7 @@ def test_added_while_batches_run(spark: SparkSession, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.fault
-def test_a_job_is_killed_after_a_layout_was_added(tmp_path: Path) -> None:
+def test_a_job_is_killed_after_a_layout_was_added(spark: SparkSession, tmp_path: Path) -> None:
     checkpoint = tmp_path / "checkpoint"
 
     def create(name: str, sql: str) -> str:
@@ -208,7 +208,7 @@ def test_a_job_is_killed_after_a_layout_was_added(tmp_path: Path) -> None:
     begun = inputs.begin(["by_v"])
     inputs.write()
     inputs.write()
-    job.finish()
+    job.finish(spark)
     begun.end()
     files = f"SELECT * EXCLUDE eddyline_batch FROM '{tmp_path}/by_v/*/*.parquet'"
     relation: Any = duckdb.sql(files)

@@ -23,6 +23,7 @@ from eddyline.errors import DataError, StateError
 from eddyline.spark import Restart, Run, Session
 from eddyline.spark.exchange.packed_batches import unpack
 from eddyline.testing.bags import rows_of
+from short_lived_java import SHORT_LIVED_RUN
 from spark_cases import Feed, wait
 
 pytest.importorskip("prometheus_client")
@@ -320,7 +321,7 @@ def test_eddyline_run_serves_its_job(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("s3cret\n")
     words = ["run", str(tmp_path / "s.sql"), "--continuous", "--shards", "1", "--json"]
     words += ["--checkpoint", str(tmp_path / "job"), "--http", "127.0.0.1:0"]
-    words += ["--http-token-file", str(tmp_path / "token")]
+    words += ["--http-token-file", str(tmp_path / "token"), *SHORT_LIVED_RUN]
     with subprocess.Popen(
         [sys.executable, "-m", "eddyline", *words], stdout=subprocess.PIPE, text=True
     ) as process:

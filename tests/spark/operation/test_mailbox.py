@@ -101,6 +101,18 @@ def fails_with(error: BaseException) -> Callable[[], None]:
     return fail
 
 
+def fail_for_tails(patch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """Let the directory of tails be one that cannot be listed."""
+    names = LocalDirectory.names
+
+    def failing(self: LocalDirectory, directory: str = "", ending: str = "") -> list[str]:
+        if directory == "tails":
+            raise error
+        return names(self, directory, ending)
+
+    patch.setattr(LocalDirectory, "names", failing)
+
+
 def test_an_unexpected_error_is_in_the_response(served: Served) -> None:
     served.queries.fails = fails_with(KeyError("no such thing"))
     with pytest.raises(
@@ -205,7 +217,7 @@ def test_a_response_that_cannot_be_written_is_retried(
 def test_problems_are_in_the_status(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     assert served.outside.status().problem is None
     with monkeypatch.context() as patched:
-        patched.setattr(served.mailbox, "_update_tails", fails_with(RuntimeError("tails broke")))
+        fail_for_tails(patched, RuntimeError("tails broke"))
         eventually(lambda: served.outside.status().problem == "RuntimeError: tails broke")
     eventually(lambda: served.outside.status().problem is None)
 
@@ -214,7 +226,7 @@ def test_problems_are_in_the_status(served: Served, monkeypatch: pytest.MonkeyPa
 def test_the_end_of_the_thread_is_in_the_status(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(served.mailbox, "_update_tails", fails_with(SystemExit("killed")))
+    fail_for_tails(monkeypatch, SystemExit("killed"))
     eventually(lambda: served.outside.status().problem is not None)
     problem = served.outside.status().problem
     assert problem == "requests are not served any more: SystemExit: killed"

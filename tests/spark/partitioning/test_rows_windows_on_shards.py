@@ -8,8 +8,8 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from eddyline.engine.ingest import intake
-from eddyline.engine.ingest.ordered_rows import OrderedRows
+from eddyline.engine.ingest.intake import Accepted, Intake
+from eddyline.engine.ingest.row_reader import TypedRows
 from eddyline.spark.partitioning.layouts import Layout
 from eddyline.types import TIMESTAMP
 from sharded import EAGER, Sharded
@@ -178,11 +178,21 @@ def test_added_queries_have_layouts_that_count(window: str, tmp_path: Path) -> N
 def test_uncounted_rows_of_other_cells_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def own_rows(self: intake.Intake, rows: OrderedRows) -> OrderedRows:
-        own = self.own(rows.columns)
-        return rows if own is None else rows.take(own.nonzero()[0])
+    accept = Intake.accept
 
-    monkeypatch.setattr(intake.Intake, "_thinned", own_rows)
+    def only_own(self: Intake, rows: TypedRows, *more: int) -> Accepted:
+        if rows.own is not None:
+            own = pa.array(rows.own)
+            rows = TypedRows(
+                rows.table.filter(own),
+                [column.filter(own) for column in rows.columns],
+                rows.times.filter(own),
+                reasons=None,
+                own=rows.own[rows.own],
+            )
+        return accept(self, rows, *more)
+
+    monkeypatch.setattr(Intake, "accept", only_own)
     job = Sharded(DDL, {"q": QUERIES["rows and range"][0]}, {}, shards=3, directory=tmp_path / "c")
     with pytest.raises(AssertionError, match="differ from those of one engine"):
         play(job, Random(1), restarts=False)

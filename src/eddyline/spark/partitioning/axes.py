@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias
 
 from eddyline.algebra.expressions import (
     Call,
@@ -40,13 +40,11 @@ from eddyline.algebra.plan import (
     SemiJoin,
     SessionGroups,
     SessionRows,
-    SharedRows,
     StreamScan,
     TableScan,
     Union,
     Unnest,
     Windowed,
-    sealed,
 )
 from eddyline.algebra.windows import PartitionRows
 from eddyline.optimizer.selectivity import values_of
@@ -199,9 +197,8 @@ class _Origins:
         for part in known:
             self._keys.setdefault((part,))
 
-    def _outputs(self, plan: Plan) -> list[Expr | None]:
-        """The columns of a node over those of the scans; None: computed by an aggregate."""
-        node = sealed(plan)
+    def _outputs(self, node: Plan) -> list[Expr | None]:
+        """The columns of a node over those of the scans; None: computed of several rows."""
         match node:
             case StreamScan():
                 return self._scan(node)
@@ -224,10 +221,7 @@ class _Origins:
                 return self._outputs(node.input)
             case Union():
                 return self._union(node)
-            case PartialGroupBy():
-                self._outputs(node.input)  # it needs no rows together
-                return [None for _ in node.schema]
-            case GroupBy():
+            case GroupBy() if not isinstance(node, PartialGroupBy):
                 below = self._outputs(node.input)
                 keys = [_over(k, below) for k in node.keys]
                 self._want(keys)
@@ -250,9 +244,9 @@ class _Origins:
                 below = self._outputs(node.input)
                 self._want(below)
                 return below
-            case SharedRows():
-                raise AssertionError("rows of a flow are not part of a query's plan")
-        assert_never(node)
+        for source in node.inputs:  # it needs no rows together
+            self._outputs(source)
+        return [None for _ in node.schema]
 
     def _union(self, node: Union) -> list[Expr | None]:
         columns = list(zip(*(self._outputs(part) for part in node.parts), strict=True))

@@ -32,7 +32,6 @@ must not be evaluated at several coordinates for the same row.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import assert_never
 
 from eddyline.algebra.expressions import (
     Aggregate,
@@ -61,13 +60,11 @@ from eddyline.algebra.plan import (
     SemiJoin,
     SessionGroups,
     SessionRows,
-    SharedRows,
     StreamScan,
     TableScan,
     Union,
     Unnest,
     Windowed,
-    sealed,
 )
 from eddyline.algebra.windows import PartitionRows
 from eddyline.spark.partitioning.equalities import Equalities
@@ -115,32 +112,18 @@ def _with_streams(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
 
 def _table_alone(plan: Plan) -> str | None:
     """A table, if the rows of a node, or some of them, have no row of a stream; else None."""
-    node = sealed(plan)
-    match node:
-        case StreamScan():
-            return None
+    match plan:
         case TableScan():
-            return node.table
+            return plan.table
         case Filter() | Project() | Product() | Join():
-            tables = [_table_alone(p) for p in region(node).inputs]
+            tables = [_table_alone(p) for p in region(plan).inputs]
             return tables[0] if all(tables) else None
         case Negation() | SemiJoin() | AntiJoin() | AsofJoin():
-            return _table_alone(node.left)
-        case Unnest() | Windowed() | FinalRows() | SessionGroups() | MatchRecognize() | Over():
-            return _table_alone(node.input)
-        case RunningOver() | SessionRows():
-            return _table_alone(node.input)
-        case Union():
-            return next(filter(None, map(_table_alone, node.parts)), None)
-        case PartialGroupBy() | GroupBy() | Distinct():
-            return _table_alone(node.input)
-        case SharedRows():
-            raise AssertionError("rows of a flow are not part of a query's plan")
-    assert_never(node)
+            return _table_alone(plan.left)
+    return next(filter(None, map(_table_alone, plan.inputs)), None)
 
 
-def _held(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
-    node = sealed(plan)
+def _held(node: Plan, axis: Mapping[str, Coordinate]) -> Held:
     match node:
         case StreamScan():
             return _scanned(node, axis[node.stream])
@@ -169,9 +152,7 @@ def _held(plan: Plan, axis: Mapping[str, Coordinate]) -> Held:
         case Distinct():
             held, columns = _with_streams(node.input, axis), _columns(node)
             return by_keys(held, columns, columns, f"DISTINCT of {_list(node)}")
-        case SharedRows():
-            raise AssertionError("rows of a flow are not part of a query's plan")
-    assert_never(node)
+    raise NotLocal(f"{type(node).__name__} is computed of all rows")
 
 
 def _placed(coordinate: Coordinate) -> Held:

@@ -36,7 +36,7 @@ _MATCHES: Final = 10  # of a row in the largest window
 
 
 @dataclass(frozen=True)
-class _Effort:
+class Effort:
     """Rows of the largest window and of a call, of each stream; turns of each engine."""
 
     window_rows: int
@@ -45,8 +45,8 @@ class _Effort:
     many: int
 
 
-_FULL: Final = _Effort(100_000, 20_000, 7, 1_000)
-_QUICK: Final = _Effort(20_000, 10_000, 3, 100)
+_FULL: Final = Effort(100_000, 20_000, 7, 1_000)
+_QUICK: Final = Effort(20_000, 10_000, 3, 100)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def measure(quick: bool) -> list[CpuPoint]:
 class _Run:
     """An engine at work."""
 
-    def __init__(self, effort: _Effort, parts: Sequence[float]) -> None:
+    def __init__(self, effort: Effort, parts: Sequence[float]) -> None:
         self.engine = eddyline.Engine()
         self.engine.sql(_SCRIPT)
         self._effort, self._windows = effort, len(parts)
