@@ -126,6 +126,11 @@ class OverFrame(Call):
         return tuple(Ordering(*f) for f in flags)
 
     @property
+    def place(self) -> tuple[tuple[Expr, ...], tuple[Ordering, ...]]:
+        """The partition and the order."""
+        return self.partition, self.order
+
+    @property
     def shape(self) -> tuple[object, ...]:
         """The partition, the order and the frame: calls that agree are computed together."""
         return self.partition, self.order, self.frame.bounds
