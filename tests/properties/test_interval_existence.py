@@ -1,5 +1,5 @@
-"""EXISTS, NOT EXISTS and IN of streams without windows, by conditions on their event times: each row
-comes once, when it is certain, or with its first match; computed here from all rows ever.
+"""EXISTS, NOT EXISTS and IN of streams without windows, by conditions on their event times: each
+row comes once, when it is certain, or with its first match; computed here from all rows ever.
 """
 
 from __future__ import annotations

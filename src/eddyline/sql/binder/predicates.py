@@ -49,6 +49,27 @@ def compared_otherwise(scalars: ExpressionBinder, node: exp.Expr) -> Expr | None
     return equal if isinstance(node, exp.EQ) else functions.resolve("not", (equal,))
 
 
+def is_like_several(node: exp.Expr) -> bool:
+    """Whether an operator is LIKE ANY or LIKE ALL."""
+    is_like = isinstance(node, (exp.Like, exp.ILike))
+    return is_like and isinstance(node.expression, (exp.Any, exp.All))
+
+
+def like_several(scalars: ExpressionBinder, text: Expr, node: exp.Expr) -> Expr:
+    """``text LIKE ANY ('a%', 'b%')``, or ALL, or NOT LIKE: of each pattern."""
+    listed = node.expression.this
+    patterns = listed.expressions if isinstance(listed, exp.Tuple) else [listed.unnest()]
+    if not patterns or isinstance(patterns[0], exp.Query):
+        message = "LIKE ANY and LIKE ALL take patterns in parentheses: ('a%', 'b%')"
+        raise scalars.context.error(node.expression, message)
+    name = "like" if isinstance(node, exp.Like) else "ilike"
+    found = tuple(functions.resolve(name, (text, scalars.bind(p))) for p in patterns)
+    if node.args.get("negate"):
+        found = tuple(functions.resolve("not", (f,)) for f in found)
+    word = "or" if isinstance(node.expression, exp.Any) else "and"
+    return found[0] if len(found) == 1 else functions.resolve(word, found)
+
+
 def needles(node: exp.Expr) -> list[exp.Expr]:
     """The values before IN: those of a tuple, or one."""
     tested = node.this
