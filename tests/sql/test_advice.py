@@ -80,8 +80,8 @@ ADVICE: Final[dict[str, str | None]] = {
     "source = 'kafka', subscribe = 'topic', format = 'json', kafka.bootstrap.servers = 'h:1')",
     "where a source is, is said by its options": "CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY "
     "ts WITH (source = 'kafka', kafka.bootstrap.servers = 'h:1', subscribe = 't', format = 'json')",
-    "key STRING METADATA FROM 'key'": "CREATE STREAM s (ts TIMESTAMP, k STRING METADATA FROM 'key') "
-    "TIMESTAMP BY ts WITH (source = 'kafka', subscribe = 't', format = 'json', "
+    "key STRING METADATA FROM 'key'": "CREATE STREAM s (ts TIMESTAMP, k STRING METADATA FROM 'key'"
+    ") TIMESTAMP BY ts WITH (source = 'kafka', subscribe = 't', format = 'json', "
     "kafka.bootstrap.servers = 'h:1')",
     "write SET option = value": "SET chunk_rows = 4096",
     "a sink updates a table": "CREATE QUERY q AS SELECT symbol, SUM(qty) AS n FROM trades [RANGE 1 "

@@ -38,8 +38,18 @@ def _not_same(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     return functions.resolve("not", (same,))
 
 
-def compared_otherwise(scalars: ExpressionBinder, node: exp.Expr) -> Expr | None:
-    """``(a, b) = (c, d)``; None for another operator."""
+def bound_otherwise(scalars: ExpressionBinder, node: exp.Expr, left: Expr | None) -> Expr | None:
+    """``(a, b) = (c, d)``, LIKE ANY and LIKE ALL; None for another operator.
+
+    Args:
+        left: the left operand, if it is bound.
+    """
+    if isinstance(node, (exp.Like, exp.ILike)) and isinstance(node.expression, (exp.Any, exp.All)):
+        return _like_several(scalars, scalars.bind(node.this) if left is None else left, node)
+    return _compared_otherwise(scalars, node) if left is None else None
+
+
+def _compared_otherwise(scalars: ExpressionBinder, node: exp.Expr) -> Expr | None:
     left, right = node.this, node.expression
     if not (isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple)):
         return None
@@ -49,13 +59,7 @@ def compared_otherwise(scalars: ExpressionBinder, node: exp.Expr) -> Expr | None
     return equal if isinstance(node, exp.EQ) else functions.resolve("not", (equal,))
 
 
-def is_like_several(node: exp.Expr) -> bool:
-    """Whether an operator is LIKE ANY or LIKE ALL."""
-    is_like = isinstance(node, (exp.Like, exp.ILike))
-    return is_like and isinstance(node.expression, (exp.Any, exp.All))
-
-
-def like_several(scalars: ExpressionBinder, text: Expr, node: exp.Expr) -> Expr:
+def _like_several(scalars: ExpressionBinder, text: Expr, node: exp.Expr) -> Expr:
     """``text LIKE ANY ('a%', 'b%')``, or ALL, or NOT LIKE: of each pattern."""
     listed = node.expression.this
     patterns = listed.expressions if isinstance(listed, exp.Tuple) else [listed.unnest()]
