@@ -18,11 +18,13 @@ from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.expressions.compile import KERNELS
 from eddyline.physical.expressions.encodings import ENCODING_KERNELS, FALLIBLE_ENCODINGS
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
+from eddyline.physical.expressions.json_reading import JSON_READING_KERNELS
 from eddyline.physical.expressions.json_values import JSON_KERNELS
 from eddyline.physical.expressions.list_functions import LIST_KERNELS
 from eddyline.physical.expressions.maps import FALLIBLE_MAPS, MAP_KERNELS
 from eddyline.physical.expressions.nested import FALLIBLE_NESTED, NESTED_KERNELS
 from eddyline.physical.expressions.sort_keys import SORT_KEY_KERNELS
+from eddyline.physical.expressions.texts import FALLIBLE_TEXTS, TEXTS_KERNELS
 from eddyline.types import TIMESTAMP
 from expression_columns import TABLE, Rows, column, evaluate, fn, lit, same
 
@@ -246,6 +248,10 @@ def test_every_kernel_is_compared_somewhere() -> None:
     used = {e.function for top, _ in AGREE for e in _calls(top)}
     of_spark = {
         *LIST_KERNELS,
+        *TEXTS_KERNELS,
+        *FALLIBLE_TEXTS,
+        *JSON_READING_KERNELS,
+        "time_bucket",
         *ENCODING_KERNELS,
         *FALLIBLE_ENCODINGS,
         *BITS,

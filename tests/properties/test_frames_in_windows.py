@@ -56,6 +56,15 @@ NUMBERS: Final = (
     "RANGE BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING EXCLUDE GROUP",
     "RANGE BETWEEN 1 FOLLOWING AND 2 FOLLOWING",
 )
+GROUPS: Final = (
+    "GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW",
+    "GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW",
+    "GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING",
+    "GROUPS BETWEEN 1 FOLLOWING AND 2 FOLLOWING",
+    "GROUPS BETWEEN 2 PRECEDING AND CURRENT ROW EXCLUDE GROUP",
+    "GROUPS CURRENT ROW",
+    "GROUPS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING EXCLUDE TIES",
+)
 AGGREGATES: Final = (
     "COUNT(*)",
     "SUM(x)",
@@ -76,6 +85,16 @@ OF_ENDS: Final = (
 OF_KNOWN: Final = (
     "LAG(x IGNORE NULLS) OVER (PARTITION BY k ORDER BY ts)",
     "LEAD(x IGNORE NULLS) OVER (PARTITION BY k ORDER BY ts)",
+    "LAG(x, 2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)",
+    "LAG(x, 2, -1) IGNORE NULLS OVER (ORDER BY ts)",
+    "LEAD(x, 2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)",
+    "LEAD(x, 1, -1) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)",
+    "NTH_VALUE(x, 2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts ROWS UNBOUNDED PRECEDING)",
+    "NTH_VALUE(x, 2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN 1 PRECEDING AND "
+    "2 FOLLOWING)",
+    "NTH_VALUE(x, 2) OVER (ORDER BY ts ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING EXCLUDE "
+    "CURRENT ROW)",
+    "NTH_VALUE(x, 2) OVER (PARTITION BY k ORDER BY ts ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING)",
     "LAST_VALUE(x IGNORE NULLS) OVER (ORDER BY ts ROWS UNBOUNDED PRECEDING)",
     "FIRST_VALUE(x IGNORE NULLS) OVER (PARTITION BY k ORDER BY ts ROWS UNBOUNDED PRECEDING)",
     "LAST_VALUE(x) OVER (PARTITION BY k ORDER BY ts)",
@@ -95,6 +114,9 @@ def value(random: Random) -> str:
         return f"{random.choice(OF_ENDS)} OVER ({partition}ORDER BY {order} {random.choice(ROWS)})"
     if of_rows:
         order, frame = random.choice(["ts", "x", "ts DESC", "x DESC, ts"]), random.choice(ROWS)
+    elif random.random() < 0.25:
+        order = random.choice(["x", "ts", "k, x DESC"])
+        frame = random.choice(GROUPS)
     elif random.random() < 0.5:
         order, frame = "ts", random.choice(TIMES)
     else:
@@ -137,9 +159,9 @@ def play(random: Random, queries: dict[str, str], options: dict[str, Any], round
 
 
 @pytest.mark.parametrize("source", range(len(SOURCES)))
-@pytest.mark.parametrize("frames", [ROWS, TIMES, NUMBERS])
+@pytest.mark.parametrize("frames", [ROWS, TIMES, NUMBERS, GROUPS])
 def test_each_frame(frames: tuple[str, ...], source: int) -> None:
-    order = "x" if frames is NUMBERS else "ts"
+    order = "x" if frames in (NUMBERS, GROUPS) else "ts"
     if frames is ROWS and source >= ARRIVING:  # whose rows that tie are in the order of columns
         order = "ts, x"
     queries = {

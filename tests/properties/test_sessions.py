@@ -50,6 +50,9 @@ QUERIES: Final = (
     "x > 1) AS n FROM [S] GROUP BY [K]window_start, window_end) AS q WHERE n > 0",
     "SELECT [K]window_end, SUM(y) AS y FROM (SELECT [K]2 * x AS y, window_end FROM [S]) AS q "
     "GROUP BY [K]window_end",
+    "SELECT [K]x, ts, window_start, window_end FROM [S]",
+    "SELECT window_end, [K]x + 1 AS y FROM [S] WHERE x > 1 AND k <> 'c'",
+    "SELECT k, window_end FROM [S] WHERE window_end > ts + INTERVAL '500' MILLISECOND",
     "SELECT [K]window_end, COUNT(*) AS n FROM [S] GROUP BY [K]window_end UNION ALL "
     "SELECT [K]window_end, MAX(x) AS n FROM [S] GROUP BY [K]window_end",
 )

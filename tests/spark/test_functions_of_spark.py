@@ -34,6 +34,7 @@ ZONES = (
         "Asia/Tehran",
     ),
 )
+URL_PARTS = ("PROTOCOL", "HOST", "PATH", "QUERY", "REF", "AUTHORITY", "FILE", "USERINFO")
 EXPRESSIONS = (
     *(f"timestampadd({unit}, n, t)" for unit in (*UNITS, *MONTHS)),
     *(f"timestampdiff({unit}, t, u)" for unit in (*UNITS, *MONTHS)),
@@ -123,11 +124,50 @@ EXPRESSIONS = (
     *("regexp_instr(long_s, '日')", "asinh(x)", "acosh(x)", "acosh(abs(x) + 1)", "atanh(x / 10)"),
     *("cot(x)", "sec(x)", "csc(x)", "rint(x)", "rint(n / 2)", "shiftrightunsigned(n, pmod_n)"),
     *("shiftrightunsigned(i - 200, 60)", "shiftrightunsigned(n, 33)", "bit_get(n, 31)"),
+    *("contains(s, long_s)", "contains(long_s, s)", "instr(long_s, s)", "instr(s, long_s)"),
+    *("locate(s, long_s)", "locate('a', s, 2)", "locate(s, long_s, n)", "locate('', s, pmod_n)"),
+    *("split(s, 'a', 2)", "split(s, 'a', 1)", "split(s, 'a|b', -1)"),
+    *("replace(s, 'a')", "regexp_extract_all(s, '(a)(b?)', 2)", "regexp_extract_all(s, '([a-z])')"),
+    *("regexp_extract_all(long_s, 'aé+', 0)", "levenshtein(s, long_s)", "levenshtein(s, 'abb')"),
+    *("levenshtein(s, 'abb', 2)", "mask(s)", "mask(long_s, '*', '#', '+', '-')", "printf('a')"),
+    *("mask(s, NULL, 'x', 'n', '?')", "format_string('%s-%d%%', s, n)", "printf('%s', x > 0)"),
+    *(f"parse_url(url, '{part}')" for part in URL_PARTS),
+    *("parse_url(url, 'QUERY', 'q')", "parse_url(url, 'QUERY', 'a.b')", "try_parse_url(s, 'PATH')"),
+    *("to_binary(s, 'utf-8')", "to_binary(hex(s))", "to_binary('YQ==', 'base64')"),
+    *("s LIKE ANY ('a%', '%é')", "s NOT LIKE ALL ('a%', '%é')", "s NOT LIKE ANY ('a%', '%é')"),
+    *("s LIKE ALL ('%a%', '%b%')", "s ILIKE ANY ('A%')", "make_dt_interval(n, pmod_n, 3, 4.5)"),
+    *("make_dt_interval()", "transform_keys(map(coalesce(s, 'k'), n), (k, v) -> concat(k, 'x'))"),
+    *("json_array_length(j)", "json_object_keys(j)", "from_json(j, 'a STRING, c ARRAY<STRING>')"),
+    *("from_json(k, 'a INT, b DOUBLE, c BOOLEAN, d DATE, e DECIMAL(5, 1), t TIMESTAMP')",),
+    *("from_json(k, 'a STRING, l ARRAY<STRUCT<x: BIGINT, y: STRING>>, m MAP<STRING, INT>')",),
+    *("from_json(k, 'MAP<STRING, STRING>')", "from_json(l, 'ARRAY<ARRAY<INT>>')"),
+    *("try_url_decode(s || '%')", "try_make_timestamp(2024, n, pmod_n, 1, 2, 3.5)"),
+    *(
+        "CAST(to_timestamp_ntz('2024-02-29 01:02:03') AS TIMESTAMP)",
+        "get_json_object(k, '$.l[0].x')",
+    ),
     *("getbit(i, 3)", "int(x)", "string(n)", "double(n)", "date(t)", "boolean(n)", "bigint(x)"),
 )
 JSON = (
     *('{"a":{"b":[1,2]},"c":[1,"x"]}', '{"a":"t\\u00e9\\n","c":[]}', '{"a":null}', "[1]", "{", ""),
     *('{"a":true,"c":[0,{"d":2}]}', '{"a":{"b":"y"}}', '{"a":12,"c":[null,3.5]}'),
+)
+#: JSON of values of many types, right and wrong, and of lists.
+RECORDS = (
+    '{"a":1,"b":2.5,"c":true,"d":"2024-02-29","e":12.3,"t":"2024-02-29T01:02:03Z"}',
+    '{"a":"1","b":3,"c":"true","d":20,"e":"1.5","t":1}',
+    '{"a":2147483648,"b":"NaN","c":1,"d":"x","e":12345.6,"t":"x"}',
+    '{"b":3,"a":-7,"c":null,"e":7,"l":[{"x":1,"y":"a"},null,{"y":"é\\n"},{"x":"z"}],"m":{"p":1}}',
+    '{"l":[],"m":{},"a":null}',
+    '{"l":{"x":1},"m":[1],"b":"Infinity"}',
+    '{"m":{"p":null,"q":2},"a":[1,2]}',
+    *("{}", "null", "3"),
+)
+LISTS = ("[[1,2],[],null]", "[]", "null", "[[3]]", "{}", "[[null]]")
+URLS = (
+    *("http://u:p@example.com:8080/a/b.html?q=1&a.b=x%20y#top", "https://example.com", "/a/b?c"),
+    *("http://1.2.3.4/?q=", "mailto:a@b.c", "http://[::1]:80/x", "file:///etc/hosts", "a b"[:1]),
+    *("http://a_b/c", "ftp://h/d;x?q=1&q=2#", "//h/p", "?q=5", "#r", "http://h?x", "HTTP://H/é"),
 )
 DAY_US = 86_400_000_000
 
@@ -171,6 +211,9 @@ def rows(seed: int, count: int) -> pa.Table:
         ),
         "j": pa.array([maybe(rng.choice(JSON)) for _ in range(count)]),
         "i": pa.array(range(count), pa.int64()),
+        "url": pa.array([maybe(rng.choice(URLS)) for _ in range(count)]),
+        "k": pa.array([maybe(rng.choice(RECORDS)) for _ in range(count)]),
+        "l": pa.array([maybe(rng.choice(LISTS)) for _ in range(count)]),
     }
     return pa.table(columns)
 
@@ -185,7 +228,8 @@ def test_values_are_those_of_spark(spark: SparkSession) -> None:
     engine = Engine()
     engine.sql(
         "CREATE STREAM r (t TIMESTAMP, u TIMESTAMP, d DATE, n INT, pmod_n INT, x DOUBLE, s STRING, "
-        "long_s STRING, ns ARRAY<INT>, j STRING, i BIGINT, ts TIMESTAMP) TIMESTAMP BY ts"
+        "long_s STRING, ns ARRAY<INT>, j STRING, i BIGINT, url STRING, k STRING, l STRING, "
+        "ts TIMESTAMP) TIMESTAMP BY ts"
     )
     engine.query(f"SELECT i, {listed} FROM r [NOW]", name="q")
     ts = pa.array([0] * len(table), pa.timestamp("us", "UTC"))
@@ -206,6 +250,8 @@ def test_values_are_those_of_spark(spark: SparkSession) -> None:
 def same(a: Any, b: Any) -> bool:
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
     if isinstance(a, float) and isinstance(b, float):
         return math.isclose(a, b, rel_tol=1e-12, abs_tol=1e-300) or (a != a and b != b)
     return bool(a == b)

@@ -102,12 +102,16 @@ class Placed(NamedTuple):
 
 @kernel
 def earlier_rows(
-    partition: np.ndarray, last: np.ndarray, following: np.ndarray, offsets: np.ndarray
+    partition: np.ndarray,
+    counts: np.ndarray,
+    last: np.ndarray,
+    following: np.ndarray,
+    offsets: np.ndarray,
 ) -> Placed:
     """Rows that came so many rows before each one.
 
     Args:
-        partition: int64[n]. offsets: int64[k].
+        partition: int64[n]. counts: bool[n], which rows can be such a row. offsets: int64[k].
         last: int64 by partition, [., m]: references of its last m rows, in a ring.
         following: int64 by partition, the place in the ring of the row to come.
     """
@@ -121,11 +125,13 @@ def earlier_rows(
         at = following[p]
         for k in range(offsets.size):
             found[k, i] = last[p, at - offsets[k] if at >= offsets[k] else at - offsets[k] + most]
+        place[i] = at
+        if not counts[i]:
+            continue
         if last[p, at] < NONE:
             left[gone] = last[p, at]
             gone += 1
         last[p, at] = i
-        place[i] = at
         following[p] = at + 1 if at + 1 < most else 0
     rows = np.empty(n, np.int64)
     where = np.empty(n, np.int64)
@@ -182,14 +188,19 @@ def known_rows(
 
 @kernel
 def numbered_rows(
-    partition: np.ndarray, numbered: np.ndarray, count: np.ndarray, numbers: np.ndarray
+    partition: np.ndarray,
+    counts: np.ndarray,
+    numbered: np.ndarray,
+    count: np.ndarray,
+    numbers: np.ndarray,
 ) -> Placed:
     """Rows of given numbers of their partitions, as far as they have come.
 
     Args:
-        partition: int64[n]. numbers: int64[k], ascending, from 1 on.
+        partition: int64[n]. counts: bool[n], which rows have a number.
+        numbers: int64[k], ascending, from 1 on.
         numbered: int64 by partition, [., k]: references of these rows.
-        count: int64 by partition, its rows so far.
+        count: int64 by partition, its rows with a number so far.
     """
     n, width = partition.size, numbers.size
     found = np.empty((width, n), np.int64)
@@ -198,9 +209,9 @@ def numbered_rows(
     kept = 0
     for i in range(n):
         p = partition[i]
-        count[p] += 1
+        count[p] += counts[i]
         for k in range(width):
-            if numbers[k] == count[p]:
+            if counts[i] and numbers[k] == count[p]:
                 numbered[p, k] = i
                 rows[kept] = i
                 where[kept] = p * width + k

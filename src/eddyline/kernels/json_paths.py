@@ -22,7 +22,9 @@ _NULL = np.frombuffer(b"null", np.uint8)
 
 
 def steps_of(path: Sequence[str | int]) -> tuple[np.ndarray, np.ndarray]:
-    """The steps and the names of a path, for :func:`values_at`."""
+    """The steps and the names of a path, for :func:`values_at`; without steps the whole text."""
+    if not path:
+        return np.zeros((0, 2), np.int64), np.zeros(0, np.uint8)
     words = [step.encode() if isinstance(step, str) else b"" for step in path]
     lengths = np.array([len(word) for word in words], np.int64)
     ends = np.cumsum(lengths)
@@ -57,14 +59,16 @@ def values_at(
     is_object = np.zeros(MAX_DEPTH, np.bool_)
     ends[0] = 0
     for row in range(found.size):
-        first, last = _span(data, offsets[row], offsets[row + 1], steps, names, counts, is_object)
+        first, last = value_span(
+            data, offsets[row], offsets[row + 1], steps, names, counts, is_object
+        )
         end = _written(data, first, last, wanted, out, ends[row]) if first >= 0 else -1
         found[row] = end >= 0
         ends[row + 1] = end if end >= 0 else ends[row]
 
 
 @kernel
-def _span(
+def value_span(
     data: np.ndarray,
     p: int,
     end: int,

@@ -17,7 +17,7 @@ from eddyline.algebra.plan import RunningOver
 from eddyline.kernels import frames as kernels
 from eddyline.physical.compiled import aggregate_state
 from eddyline.physical.expressions import compile_expr
-from eddyline.runtime.operators.running_over import FrameForm, RunningForm
+from eddyline.runtime.operators.running_over import FrameForm, Kind, PlaceForm, RunningForm
 
 _PLACES: Final = {
     "first": kernels.FIRST_KNOWN,
@@ -54,23 +54,28 @@ def running_form(plan: RunningOver) -> RunningForm:
         arguments=tuple(map(compile_expr, read)),
         types=tuple(a.type for a in read),
         frames=tuple(forms),
-        earlier=tuple(
-            (numbers[v.argument], v.rows, i) for i, v in placed if isinstance(v, EarlierValue)
-        ),
-        nth=tuple((numbers[v.argument], v.number, i) for i, v in placed if isinstance(v, NthValue)),
-        known=_known(placed, numbers),
+        by_place=_by_place(plan.values, numbers),
         names=tuple((f.name, i) for i, f in enumerate(plan.input.schema)),
     )
 
 
-def _known(
-    placed: Sequence[tuple[int, RunningValue]], numbers: Mapping[Expr, int]
-) -> tuple[tuple[tuple[int, int, int], ...], ...]:
-    """The values that ignore NULLs, by column."""
-    own = [
-        (numbers[v.argument], _PLACES[v.which], i) for i, v in placed if isinstance(v, KnownValue)
-    ]
-    return tuple(
-        tuple(value for value in own if value[0] == column)
-        for column in dict.fromkeys(c for c, *_ in own)
-    )
+def _by_place(values: Sequence[RunningValue], numbers: Mapping[Expr, int]) -> tuple[PlaceForm, ...]:
+    """Values of rows by their place; those that ignore NULLs by their column."""
+    found: dict[tuple[Kind, bool, int], list[tuple[int, int, int]]] = {}
+    for output, value in enumerate(values):
+        if isinstance(value, FrameAggregate):
+            continue
+        kind, place, known = _place(value)
+        column = numbers[value.argument]
+        own = found.setdefault((kind, known, column if known else -1), [])
+        own.append((column, place, output))
+    return tuple(PlaceForm(kind, known, tuple(v)) for (kind, known, _), v in found.items())
+
+
+def _place(value: EarlierValue | NthValue | KnownValue) -> tuple[Kind, int, bool]:
+    """What keeps the rows of a value, their place, and whether only rows with a value count."""
+    if isinstance(value, KnownValue):
+        return "known", _PLACES[value.which], True
+    if isinstance(value, NthValue):
+        return "nth", value.number, value.known
+    return "earlier", value.rows, value.known

@@ -67,6 +67,43 @@ def _overlay(parser: Any, text: exp.Expr) -> list[exp.Expr]:
     return [text, by, parser._parse_bitwise(), *_length(parser)]
 
 
+def json_value(parser: Any) -> exp.Expr:
+    """``JSON_VALUE(text, '$.path' RETURNING INT DEFAULT 0 ON EMPTY NULL ON ERROR)``."""
+    word = parser._tokens[parser._index - 2]
+    arguments = parser._parse_csv(parser._parse_bitwise)
+    call: exp.Expr = _named(parser, word, word.text, arguments)
+    value = call
+    if parser._match_text_seq("RETURNING"):
+        kind = parser._parse_types(check_func=False, allow_identifiers=False)
+        if kind is None:
+            raise parser.fail(f"expected a type behind RETURNING, {parser.here()}")
+        value = parser.expression(exp.TryCast(this=call, to=kind, safe=True))
+        value.update_positions(word)
+    while (what := parser._curr.text.upper()) in ("NULL", "ERROR", "DEFAULT"):
+        at = parser._curr
+        parser._advance()
+        default = parser._parse_bitwise() if what == "DEFAULT" else None
+        event = next((e for e in ("EMPTY", "ERROR") if parser._match_text_seq("ON", e)), None)
+        if event is None:
+            raise parser.fail(f"expected ON EMPTY or ON ERROR, {parser.here()}")
+        if what == "ERROR" or (default is not None and event == "ERROR"):
+            advice = "NULL ON ERROR is the rule; CAST(json_value(text, '$.a') AS INT) fails instead"
+            parser.refuse(f"{what} ON {event}", advice, at)
+        if default is not None:
+            there = _named(parser, word, "json_exists", [a.copy() for a in call.expressions])
+            missing = parser.expression(exp.Not(this=there))
+            branch = parser.expression(exp.If(this=missing, true=default))
+            value = parser.expression(exp.Case(ifs=[branch], default=value))
+            value.update_positions(word)
+    return value
+
+
+def _named(parser: Any, word: Any, name: str, arguments: list[exp.Expr]) -> exp.Expr:
+    call: exp.Expr = parser.expression(exp.Anonymous(this=name, expressions=arguments))
+    call.update_positions(word)
+    return call
+
+
 def existence(parser: Any) -> exp.Expr:
     """``EXISTS (SELECT ...)``, or ``exists(list, x -> condition)``."""
     word = parser._tokens[parser._index - 2]
@@ -114,6 +151,7 @@ def _floor(parser: Any) -> exp.Expr:
 
 #: Parsers by the name of the function.
 CALLS: Final[dict[str, Callable[[Any], exp.Expr]]] = {
+    "JSON_VALUE": json_value,
     "SUBSTRING": _call(_substring),
     "SUBSTR": _call(_substring),
     "TRIM": _call(_trim),

@@ -131,16 +131,22 @@ IDIOMS: Final = (
         "CREATE FUNCTION name AS 'class'",
         "write CREATE FUNCTION name(x DOUBLE) RETURNS DOUBLE LANGUAGE PYTHON AS 'module.name'",
     ),
+    _idiom(
+        r"ADD JAR .*",
+        "ADD JAR",
+        "functions are in Python: CREATE FUNCTION name(x DOUBLE) RETURNS DOUBLE LANGUAGE PYTHON AS "
+        "'module.name'",
+    ),
+    _idiom(
+        r"JSON_OBJECTAGG \(.*",
+        "JSON_OBJECTAGG",
+        "write to_json(map_from_entries(array_agg(struct(k, v))))",
+    ),
     _idiom("EXECUTE 'STATEMENT_SET.*|BEGIN STATEMENT SET", "STATEMENT SET", _JOB),
     _idiom(
         "SET '.*",
         "SET 'option'",
         "write SET option = value; how long state is kept follows from the windows",
-    ),
-    _idiom(
-        r"(?<=RETURNING )\w+ (?:\( \d+ \) )?\)",
-        "RETURNING of json_value",
-        "write CAST(json_value(text, '$.field') AS INT)",
     ),
     _idiom(r"SAMPLE BY \d+\w*", "SAMPLE BY", f"{_BATCH}"),
     _idiom("/ /", "//", "write a DIV b for the whole part of a quotient", "missing behind '/'"),
@@ -159,8 +165,9 @@ IDIOMS: Final = (
         "CREATE SECRET",
         "options take the name of an environment variable: password_env, url_env",
     ),
+    _idiom("SHOW '?CREATE.*", "SHOW CREATE", "write DESCRIBE name, or EXPLAIN name of a query"),
     _idiom(
-        r"(?<!SYSTEM_TIME )(?<!VERSION )(?<!TIMESTAMP )AS OF (?:\d|').*",
+        r"(?<!SYSTEM_TIME )(?<!VERSION )(?<!TIMESTAMP )AS OF (?:AT LEAST )?(?:\d|').*",
         "AS OF an instant",
         "read Query.snapshot() then, or write EMIT SNAPSHOT EVERY 1 MINUTE",
     ),

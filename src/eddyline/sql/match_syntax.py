@@ -45,7 +45,8 @@ _REFUSED: Final = {
     TokenType.CARET: ("^ behind the start of PATTERN", "write PATTERN (^ ...) or (^ (A | B))"),
     TokenType.PARAMETER: (
         "$ in PATTERN",
-        "a stream has no last row; for the last one before a pause use a window [SESSION ...]",
+        "a stream has no last row; the last one before a pause is last(x) of FROM s [SESSION 30 "
+        "SECONDS BY k] GROUP BY k, window_start, window_end",
     ),
     TokenType.L_BRACE: ("{- in PATTERN", "leave rows out with WHERE on CLASSIFIER() AS name"),
 }

@@ -39,7 +39,7 @@ def _of_ties(window: exp.Window) -> bool:
     if isinstance(called, _OF_PLACES):
         return _end_of_time(window) is not None
     spec = window.args.get("spec")
-    return spec is None or str(spec.args.get("kind")).upper() == "RANGE"
+    return spec is None or str(spec.args.get("kind")).upper() in ("RANGE", "GROUPS")
 
 
 def _end_of_time(window: exp.Window) -> str | None:

@@ -28,12 +28,6 @@ SqlError: line 1, column 32: the size of CUMULATE must be a multiple of its step
   SELECT * FROM trades [CUMULATE 1 HOUR EVERY 7 MINUTES]
                                  ^
 ----------
-SELECT * FROM trades [SESSION 30 SECONDS BY symbol]
-=>
-UnsupportedError: line 1, column 1: a SELECT without GROUP BY of sessions is not supported: write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end, or EMIT CHANGES for early results
-  SELECT * FROM trades [SESSION 30 SECONDS BY symbol]
-  ^
-----------
 SELECT * FROM TABLE(TUMBLE(TABLE trades, DESCRIPTOR(price), INTERVAL '1' MINUTE))
 =>
 SqlError: line 1, column 53: windows are over the event time, ts, not over 'price'

@@ -36,12 +36,6 @@ SELECT t.price FROM trades t LEFT JOIN quotes q ON t.symbol = q.symbol AND q.ts 
 =>
 no error
 ----------
-SELECT t.price FROM trades t WHERE EXISTS (SELECT 1 FROM quotes q WHERE t.symbol = q.symbol AND q.ts BETWEEN t.ts AND t.ts + INTERVAL '1' MINUTE)
-=>
-SqlError: line 1, column 21: EXISTS needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
-  SELECT t.price FROM trades t WHERE EXISTS (SELECT 1 FROM quotes q WHERE t.symbol = q.symbol AND q.ts BETWEEN t.ts AND t.ts + INTERVAL '1' MINUTE)
-                      ^
-----------
 SELECT t.price FROM trades t JOIN quotes q ON t.symbol = q.symbol AND q.ts BETWEEN t.ts AND t.ts + INTERVAL '1' MONTH
 =>
 SqlError: line 1, column 21: a join needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS. Or bound the times of the rows that are joined, as in q.ts <= t.ts + INTERVAL '10' SECOND

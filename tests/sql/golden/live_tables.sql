@@ -11,7 +11,7 @@ SqlError: line 2, column 19: a join needs a window on stream 'trades'; write tra
 ----------
 SELECT price FROM trades WHERE NOT EXISTS (SELECT 1 FROM limits WHERE trades.symbol = limits.symbol)
 =>
-SqlError: line 1, column 19: EXISTS needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS
+SqlError: line 1, column 19: EXISTS needs a window on stream 'trades'; write trades [RANGE 5 MINUTES], [ROWS 100], [PARTITION BY c ROWS 3], [NOW] or [UNBOUNDED], or end the SELECT with WINDOW 10 SECONDS; or bound the times of the rows that match on both sides, as in WHERE b.k = a.k AND b.ts BETWEEN a.ts - INTERVAL '5' MINUTE AND a.ts
   SELECT price FROM trades WHERE NOT EXISTS (SELECT 1 FROM limits WHERE trades.symbol = limits.symbol)
                     ^
 ----------

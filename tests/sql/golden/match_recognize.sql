@@ -123,7 +123,7 @@ no error
 ----------
 SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (A $))
 =>
-UnsupportedError: line 1, column 82: $ in PATTERN is not supported: a stream has no last row; for the last one before a pause use a window [SESSION ...]
+UnsupportedError: line 1, column 82: $ in PATTERN is not supported: a stream has no last row; the last one before a pause is last(x) of FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end
   SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (A $))
                                                                                    ^
 ----------

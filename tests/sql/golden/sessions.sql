@@ -62,9 +62,7 @@ SqlError: line 1, column 68: windows are over the event time, ts, not over 'pric
 ----------
 SELECT * FROM trades [SESSION 30 SECONDS BY symbol]
 =>
-UnsupportedError: line 1, column 1: a SELECT without GROUP BY of sessions is not supported: write SELECT k, window_start, window_end, COUNT(*) FROM s [SESSION 30 SECONDS BY k] GROUP BY k, window_start, window_end, or EMIT CHANGES for early results
-  SELECT * FROM trades [SESSION 30 SECONDS BY symbol]
-  ^
+no error
 ----------
 SELECT symbol, COUNT(*) FROM trades [SESSION 30 SECONDS BY symbol] GROUP BY symbol EMIT CHANGES
 =>

@@ -108,7 +108,7 @@ SqlError: line 1, column 16: there is no function JSON_OBJECT: write named_struc
 ----------
 SELECT JSON_ARRAYAGG(qty) AS j FROM trades GROUP BY symbol WINDOW 1 MINUTE
 =>
-SqlError: line 1, column 8: there is no function JSON_ARRAYAGG: there are no aggregates that make JSON and maps; array_agg(x) makes a list
+SqlError: line 1, column 8: there is no function JSON_ARRAYAGG: write to_json(array_agg(x))
   SELECT JSON_ARRAYAGG(qty) AS j FROM trades GROUP BY symbol WINDOW 1 MINUTE
          ^
 ----------
@@ -118,9 +118,21 @@ SqlError: line 1, column 36: there is no function HOP_PROCTIME: write FROM s [HO
   SELECT symbol FROM trades GROUP BY HOP_PROCTIME(ts, INTERVAL '1' MINUTE, INTERVAL '5' MINUTE), symbol
                                      ^
 ----------
-SELECT JSON_VALUE(symbol, '$.a' RETURNING INTEGER) AS a FROM trades
+SELECT symbol FROM trades [NOW] WHERE symbol IS JSON
 =>
-UnsupportedError: line 1, column 43: RETURNING of json_value is not supported: write CAST(json_value(text, '$.field') AS INT)
-  SELECT JSON_VALUE(symbol, '$.a' RETURNING INTEGER) AS a FROM trades
-                                            ^
+UnsupportedError: line 1, column 39: IS JSON is not supported: write json_exists(x, '$.name') for a field that it must have
+  SELECT symbol FROM trades [NOW] WHERE symbol IS JSON
+                                        ^
+----------
+ADD JAR '/opt/udf.jar'
+=>
+UnsupportedError: line 1, column 1: ADD JAR is not supported: functions are in Python: CREATE FUNCTION name(x DOUBLE) RETURNS DOUBLE LANGUAGE PYTHON AS 'module.name'
+  ADD JAR '/opt/udf.jar'
+  ^
+----------
+SELECT JSON_OBJECTAGG(KEY symbol VALUE qty) AS o FROM trades [NOW]
+=>
+UnsupportedError: line 1, column 8: JSON_OBJECTAGG is not supported: write to_json(map_from_entries(array_agg(struct(k, v))))
+  SELECT JSON_OBJECTAGG(KEY symbol VALUE qty) AS o FROM trades [NOW]
+         ^
 ----------

@@ -112,9 +112,27 @@ UnsupportedError: line 1, column 1: EXPLAIN PLAN is not supported: write EXPLAIN
   EXPLAIN OPTIMIZED PLAN FOR SELECT symbol FROM trades
   ^
 ----------
-SELECT symbol, date_bin('1 minute', ts) AS b, COUNT(*) AS n FROM trades [NOW] GROUP BY symbol, date_bin('1 minute', ts)
+SELECT symbol, jsonb_agg(qty) AS q FROM trades [NOW] GROUP BY symbol
 =>
-SqlError: line 1, column 96: there is no function date_bin: write FROM s [TUMBLE 1 MINUTE] and GROUP BY window_start, window_end, or the function in FROM, TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)); date_trunc('minute', ts) is a key per calendar unit
-  SELECT symbol, date_bin('1 minute', ts) AS b, COUNT(*) AS n FROM trades [NOW] GROUP BY symbol, date_bin('1 minute', ts)
-                                                                                                 ^
+SqlError: line 1, column 16: there is no function jsonb_agg: write to_json(array_agg(x))
+  SELECT symbol, jsonb_agg(qty) AS q FROM trades [NOW] GROUP BY symbol
+                 ^
+----------
+SHOW CREATE VIEW cheap
+=>
+UnsupportedError: line 1, column 1: SHOW CREATE is not supported: write DESCRIBE name, or EXPLAIN name of a query
+  SHOW CREATE VIEW cheap
+  ^
+----------
+SELECT symbol FROM trades [NOW] AS OF AT LEAST 5
+=>
+UnsupportedError: line 1, column 33: AS OF an instant is not supported: read Query.snapshot() then, or write EMIT SNAPSHOT EVERY 1 MINUTE
+  SELECT symbol FROM trades [NOW] AS OF AT LEAST 5
+                                  ^
+----------
+SELECT list_agg(qty) AS q FROM trades [NOW]
+=>
+SqlError: line 1, column 8: there is no function list_agg: write array_agg(x)
+  SELECT list_agg(qty) AS q FROM trades [NOW]
+         ^
 ----------

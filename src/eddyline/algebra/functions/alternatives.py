@@ -25,7 +25,7 @@ _SESSION: Final = (
 )
 _OVER: Final = "write OVER (PARTITION BY k ORDER BY ts) behind it"
 _UNNEST: Final = "write FROM s, UNNEST(list) AS t (x), or LATERAL VIEW explode(list) t AS x"
-_JSON_LISTS: Final = "there are no aggregates that make JSON and maps; array_agg(x) makes a list"
+_JSON_LISTS: Final = "write to_json(array_agg(x))"
 _JSON: Final = "write json_value(text, '$.field') or text ->> 'field'"
 
 #: Functions of the query's clock, and where they can be written.
@@ -36,9 +36,9 @@ CLOCK: Final = (
 )
 
 _ADVICE: Final[dict[str, str]] = {
-    "tumble tumbling tumble_start tumble_end tumble_rowtime tumble_proctime time_bucket": _TUMBLING,
+    "tumble tumbling tumble_start tumble_end tumble_rowtime tumble_proctime": _TUMBLING,
     "window": _GROUPED,
-    "window_time date_bin": _TUMBLING,
+    "window_time": _TUMBLING,
     "hop hop_start hop_end hop_rowtime hop_proctime cumulate sliding hopping": _HOPPING,
     "session session_start session_end session_rowtime session_proctime session_window": _SESSION,
     "lag lead row_number rank dense_rank percent_rank cume_dist ntile nth_value": _OVER,
@@ -48,16 +48,16 @@ _ADVICE: Final[dict[str, str]] = {
     "any_match": "write bool_or(condition)",
     "quantile approx_quantiles quantile_cont": "write percentile(x, 0.5)",
     "quantile_disc": "write percentile_disc(0.5) WITHIN GROUP (ORDER BY x)",
-    "product entropy": "",
-    "list array_concat_agg": "write array_agg(x)",
+    "entropy": "",
+    "list list_agg array_concat_agg": "write array_agg(x)",
     "group_concat": "write string_agg(x, ',')",
-    "json_agg json_arrayagg json_objectagg map_agg": _JSON_LISTS,
+    "json_agg jsonb_agg json_arrayagg": _JSON_LISTS,
+    "map_agg json_object_agg jsonb_object_agg": "write map_from_entries(array_agg(struct(k, v)))",
     "histogram_numeric": "write COUNT(*) with GROUP BY a bucket, as in floor(x / 10)",
     "explode explode_outer unnest inline inline_outer stack": _UNNEST,
     "posexplode posexplode_outer": "write FROM s, UNNEST(list) WITH ORDINALITY AS t (x, n)",
     "row": "write struct(a, b), or named_struct('name', value, ...)",
-    "regexp_extract_all string_to_array": "parts of a text are split(text, pattern)",
-    "extractjsonfield from_json json_extract json_tuple": _JSON,
+    "extractjsonfield json_extract json_tuple": _JSON,
     "json_extract_path_text parse_json variant_get": _JSON,
     "timediff age date_part_diff": (
         "write b - a for an INTERVAL, or timestampdiff(SECOND, a, b) for a number"
@@ -73,7 +73,6 @@ _ADVICE: Final[dict[str, str]] = {
         "write to_timestamp(text, 'pattern') or to_date(text, 'pattern')"
     ),
     "convert": "write CAST(x AS type)",
-    "charindex": "write position(part, text)",
     "current_watermark": "Engine.stats has the watermarks; the time of a result is its _ts",
     "jsonb_build_object json_build_object json_object": "write named_struct('name', value, ...)",
     "rowtime": "the event time is the stream's column behind TIMESTAMP BY",
@@ -86,27 +85,22 @@ _ADVICE: Final[dict[str, str]] = {
     "collect": "write array_agg(x), or histogram(x) for the number of each value",
     "is_json": "write json_exists(x, '$.name') for a field that it must have",
     "jsonb_array_elements json_array_elements jsonb_array_elements_text": (
-        "there are no lists of values in JSON texts: declare the column as ARRAY, or write x -> 0"
+        "write UNNEST(from_json(x, 'ARRAY<STRING>')) AS t (value) in FROM"
     ),
     "sha224 sha256 sha384 sha512": "write sha2(text, 256)",
-    "to_hex": "write hex(x)",
     "from_hex": "write unhex(text)",
     "to_base64": "write base64(x)",
     "from_base64": "write CAST(unbase64(text) AS STRING)",
-    "format format_string printf": "write concat(a, b, ...), or a || b",
+    "format": "write format_string('%s: %d', a, b), or a || b",
     "format_number": "write CAST(round(x, 2) AS STRING)",
     "to_number try_to_number": "write CAST(text AS DECIMAL(10, 2)), or try_cast",
-    "json_array_length json_object_keys": (
-        "declare the column as ARRAY or MAP, or write json_value(text, '$[0]')"
-    ),
-    "parse_url": "write regexp_extract(url, '^[a-z]+://([^/?#]+)', 1)",
     "raise_error assert_true": "rows for which an expression fails are bad rows by themselves",
-    "make_interval make_dt_interval make_ym_interval": (
-        "write INTERVAL 5 MINUTES, or timestampadd(MINUTE, n, ts) for a number of them"
+    "make_ym_interval": (
+        "write INTERVAL 5 MINUTES, or timestampadd(MONTH, n, ts) for a number of months"
     ),
     "array_insert": "write concat(slice(list, 1, 2), array(x), slice(list, 3, size(list)))",
     "current_user user session_user version current_database": "it is not a property of rows",
-    "levenshtein soundex mask luhn_check conv bround sentences": (
+    "soundex luhn_check conv bround sentences": (
         "write a function of your own, CREATE FUNCTION ... LANGUAGE PYTHON"
     ),
 }

@@ -62,7 +62,7 @@ _TESTS: Final[dict[str, Callable[[Call], bool]]] = {
     **dict.fromkeys(("floor", "ceil", "to_timestamp", "to_date", "date_add"), _always),
     **dict.fromkeys(("add_months", "last_day", "make_date", "make_timestamp"), _always),
     **dict.fromkeys(("timestamp_seconds", "timestamp_millis", "repeat"), _always),
-    **dict.fromkeys(("element", "element_at", "unbase64", "url_decode"), _always),
+    **dict.fromkeys(("element", "element_at", "unbase64", "url_decode", "parse_url"), _always),
     **dict.fromkeys(("map", "map_from_arrays", "map_from_entries", "map_concat"), _always),
     **dict.fromkeys(("str_to_map", "sequence", "sequence_of_months"), _always),
     "try_element_at": _argument_may_be(1, 0),

@@ -9,8 +9,8 @@ import pyarrow.types as pt
 
 from eddyline.algebra.catalog import JsonPath
 from eddyline.algebra.expressions import Call, Expr, Literal
-from eddyline.algebra.functions.coercion import literal
-from eddyline.algebra.functions.registry import define
+from eddyline.algebra.functions.coercion import cast, literal
+from eddyline.algebra.functions.registry import define, define_plain
 from eddyline.algebra.json_paths import parse_path
 from eddyline.errors import SqlError
 from eddyline.types import sql_type
@@ -84,8 +84,13 @@ def _json(args: tuple[Expr, ...]) -> Expr | None:
 @define(
     _FAMILY,
     "json_value",
-    "json_value(text, '$.path')",
-    "The string, number or boolean at a path, as text; NULL if there is none.",
+    [
+        "json_value(text, '$.path')",
+        "json_value(text, '$.path' RETURNING type)",
+        "json_value(text, '$.path' RETURNING type DEFAULT value ON EMPTY)",
+    ],
+    "The string, number or boolean at a path, as text or another type; NULL if there is none or it "
+    "is no value of the type. DEFAULT ON EMPTY is the value where there is none.",
 )
 def _json_value(args: tuple[Expr, ...]) -> Expr | None:
     return _at_path("json_value", args)
@@ -110,6 +115,51 @@ def _get_json_object(args: tuple[Expr, ...]) -> Expr | None:
 )
 def _json_query(args: tuple[Expr, ...]) -> Expr | None:
     return _at_path("json_query", args)
+
+
+@define(
+    _FAMILY,
+    "from_json",
+    ["from_json(text, 'a INT, b STRING')", "from_json(text, 'ARRAY<INT>')"],
+    "The structure, list or map that the JSON says, of a type that is a constant; parts that are "
+    "missing, or of another type, are NULL.",
+)
+def _from_json(args: tuple[Expr, ...]) -> Expr | None:
+    raise SqlError("the type of from_json is a constant text, as 'a INT, b ARRAY<STRING>'")
+
+
+def from_json(text: Expr, type_: pa.DataType) -> Expr:
+    """The value of a text that is JSON, of a nested type."""
+    if not (pt.is_string(text.type) or pt.is_null(text.type)):
+        raise SqlError(f"from_json reads texts, not {sql_type(text.type)}")
+    if _has_no_json(type_):
+        raise SqlError(f"from_json makes no BINARY and no INTERVAL: {sql_type(type_)}")
+    if _has_other_keys(type_):
+        raise SqlError("names of fields in JSON are texts: MAP<STRING, ...>")
+    return Call(type_, "from_json", (cast(text, _STRING),))
+
+
+def _has_other_keys(type_: pa.DataType) -> bool:
+    if pt.is_map(type_) and not pt.is_string(type_.key_type):
+        return True
+    parts = (type_.field(i).type for i in range(type_.num_fields)) if pt.is_nested(type_) else ()
+    return any(map(_has_other_keys, parts))
+
+
+define_plain(
+    _FAMILY,
+    "json_array_length(text)",
+    (_STRING,),
+    pa.int32(),
+    "The number of elements of an array; NULL of other texts.",
+)
+define_plain(
+    _FAMILY,
+    "json_object_keys(text)",
+    (_STRING,),
+    pa.list_(_STRING),
+    "The list of the names of an object's fields; NULL of other texts.",
+)
 
 
 @define(

@@ -16,7 +16,7 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Expr
 from eddyline.algebra.functions.coercion import cast, common_type, kind, literal
-from eddyline.algebra.functions.registry import define
+from eddyline.algebra.functions.registry import FUNCTIONS, define, resolve
 from eddyline.errors import SqlError
 
 _FAMILY: Final = "Structures, lists and maps"
@@ -183,6 +183,20 @@ def _transform_values(args: tuple[Expr, ...]) -> Expr | None:
     return Call(type_, "transform_values", (args[0], body, first))
 
 
+@define(
+    _FAMILY,
+    "transform_keys",
+    "transform_keys(map, (key, value) -> key)",
+    "The map with other keys, which differ and are not NULL.",
+)
+def _transform_keys(args: tuple[Expr, ...]) -> Expr | None:
+    if len(args) != 2 or not pt.is_map(args[0].type):
+        return None
+    keys, values = (resolve(f, args[:1]) for f in ("map_keys", "map_values"))
+    changed = FUNCTIONS["zip_with"].rule((keys, values, args[1]))
+    return changed and resolve("map_from_arrays", (changed, values))
+
+
 def _over_map(args: tuple[Expr, ...]) -> _Body | None:
     if len(args) != 2 or not pt.is_map(args[0].type):
         return None
@@ -193,6 +207,6 @@ def _over_map(args: tuple[Expr, ...]) -> _Body | None:
 LAMBDAS: Final = frozenset(
     (
         *("transform", "filter", "exists", "forall", "aggregate", "reduce", "zip_with"),
-        *("map_filter", "transform_values"),
+        *("map_filter", "transform_values", "transform_keys"),
     )
 )

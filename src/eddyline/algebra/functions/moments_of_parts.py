@@ -23,7 +23,7 @@ _DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturda
 
 @define(
     _FAMILY,
-    "make_timestamp",
+    "make_timestamp make_timestamp_ntz make_timestamp_ltz",
     [
         "make_timestamp(year, month, day, hour, minute, second)",
         "make_timestamp(year, month, day, hour, minute, second, 'zone')",

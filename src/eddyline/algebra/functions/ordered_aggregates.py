@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.types as pt
 
-from eddyline.algebra.expressions import Aggregate, Call, Expr, Literal
+from eddyline.algebra.expressions import Aggregate, Call, ElementRef, Expr, Literal
 from eddyline.algebra.functions.aggregate_arguments import NARROW_DIGITS, double
 from eddyline.algebra.functions.aggregate_requests import Request, as_call, compose
 from eddyline.algebra.functions.aggregates import condition_of
-from eddyline.algebra.functions.coercion import is_number, kind, literal
+from eddyline.algebra.functions.coercion import cast, implicit, is_number, kind, literal
+from eddyline.algebra.functions.nested import field
 from eddyline.algebra.functions.sort_keys import (
     all_values,
     last_value,
@@ -22,6 +24,12 @@ from eddyline.algebra.orderings import Ordering
 from eddyline.errors import SqlError
 from eddyline.types import sql_type
 
+_DOUBLE: Final = pa.float64()
+#: What product folds: the product so far, and a value with how often it is there.
+_ENTRY: Final = pa.struct([("key", _DOUBLE), ("value", pa.int64())])
+_FOLDED: Final = ((_DOUBLE, "product"), (_ENTRY, "entry"))
+#: The number of the first of these variables, which is in no function over elements.
+_FIRST: Final = 0
 _MEASURED: Final = ("integer", "float", "decimal", "date", "timestamp", "duration")
 
 
@@ -172,6 +180,29 @@ def _histogram(request: Request, arguments: tuple[Expr, ...]) -> Expr:
     if wide or kind(value.type) in ("nested", "null", "other"):
         raise SqlError(f"{request.name} takes no {sql_type(value.type)}: cast it")
     return _of_values(request, "value_counts", value, pa.map_(value.type, pa.int64()))
+
+
+@compose(
+    "product",
+    "product(number)",
+    "The product of the values, a DOUBLE, as in DuckDB; NULL without values. A change costs the "
+    "number of distinct values.",
+    (1, 1),
+    distinct=True,
+)
+def _product(request: Request, arguments: tuple[Expr, ...]) -> Expr:
+    value = implicit(arguments[0], _DOUBLE)
+    if value is None:
+        raise SqlError(f"{request.name} needs numbers, not {sql_type(arguments[0].type)}")
+    every = replace(request, distinct=False)
+    counts = _of_values(every, "value_counts", value, pa.map_(_DOUBLE, pa.int64()))
+    product, entry = (ElementRef(t, _FIRST + i, n) for i, (t, n) in enumerate(_FOLDED))
+    one = literal(1.0, _DOUBLE)
+    times = one if request.distinct else cast(field(entry, "value"), _DOUBLE)
+    factor = Call(_DOUBLE, "power", (field(entry, "key"), times))
+    body = Call(_DOUBLE, "*", (product, factor))
+    entries = Call(pa.list_(_ENTRY), "map_entries", (counts,))
+    return Call(_DOUBLE, "aggregate", (entries, one, body, literal(_FIRST, pa.int32())))
 
 
 def _listed(request: Request, value: Expr, *, empty: bool) -> Expr:

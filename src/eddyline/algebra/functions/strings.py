@@ -121,36 +121,52 @@ def _edge(names: str, side: str, help_: str) -> None:
 _edge("startswith starts_with", "left", "Whether the text begins with the other.")
 _edge("endswith ends_with", "right", "Whether the text ends with the other.")
 
-define(
-    _FAMILY,
-    "contains",
-    "contains(text, part)",
-    "Whether the text contains the part, a constant.",
-    lambda args: with_constants("contains", args, (_STRING, _STRING), _BOOL, (1,)),
-)
+
+@define(_FAMILY, "contains", "contains(text, part)", "Whether the text contains the part.")
+def _contains(args: tuple[Expr, ...]) -> Expr | None:
+    call = takes("contains", (_STRING, _STRING), _BOOL)(args)
+    if call is None or isinstance(call.args[1], Literal):
+        return with_constants("contains", args, (_STRING, _STRING), _BOOL, (1,))
+    return resolve(">", (Call(_INT, "instr", call.args), Literal(_INT, 0)))
 
 
 def _instr(args: tuple[Expr, ...]) -> Expr | None:
-    return with_constants("instr", args, (_STRING, _STRING), _INT, (1,))
+    call = takes("instr", (_STRING, _STRING), _INT)(args)
+    if call is None or isinstance(call.args[1], Literal):
+        return with_constants("instr", args, (_STRING, _STRING), _INT, (1,))
+    return call
 
 
 define(
     _FAMILY,
     "instr strpos",
     "instr(text, part)",
-    "Position of the part, a constant, in the text; 0 if not there.",
+    "Position of the part in the text; 0 if not there.",
     _instr,
 )
 
 
 @define(
     _FAMILY,
-    "position locate",
-    ["position(part IN text)", "position(part, text)"],
-    "Position of the part, a constant, in the text; 0 if not there.",
+    "position locate charindex",
+    ["position(part IN text)", "position(part, text)", "position(part, text, start)"],
+    "Position of the part in the text, from a start on; 0 if not there.",
 )
 def _position(args: tuple[Expr, ...]) -> Expr | None:
-    return _instr(args[::-1])
+    if len(args) != 3:
+        return _instr(args[::-1])
+    part, text, start = args
+    rest = _instr((resolve("substring", (text, start)), part))
+    if rest is None:
+        return None
+    one, zero = Literal(_INT, 1), Literal(_INT, 0)
+    place = resolve("-", (resolve("+", (rest, cast(start, _INT))), one))
+    empty = resolve("=", (resolve("length", (part,)), zero))
+    found = resolve("case", (empty, one, resolve(">", (rest, zero)), place, rest))
+    unknown = resolve("or", tuple(resolve("is_null", (a,)) for a in (part, text)))
+    early = resolve("<", (start, one))
+    nowhere, nothing = resolve("is_null", (start,)), Literal(_INT, None)
+    return resolve("case", (nowhere, zero, unknown, nothing, early, zero, found))
 
 
 def _trimmed(name: str, help_: str) -> None:
@@ -202,9 +218,15 @@ _padded("rpad", "right")
 define(
     _FAMILY,
     "replace",
-    "replace(text, part, by)",
-    "Every occurrence of the part replaced; part and replacement are constants.",
-    lambda args: with_constants("replace", args, (_STRING,) * 3, _STRING, (1, 2)),
+    ["replace(text, part, by)", "replace(text, part)"],
+    "Every occurrence of the part replaced, or left out; part and replacement are constants.",
+    lambda args: with_constants(
+        "replace",
+        (*args, Literal(_STRING, "")) if len(args) == 2 else args,
+        (_STRING,) * 3,
+        _STRING,
+        (1, 2),
+    ),
 )
 
 

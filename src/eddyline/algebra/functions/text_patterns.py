@@ -77,7 +77,7 @@ def _standard_pattern(pattern: str, escape: str) -> str:
 def _rlike(args: tuple[Expr, ...]) -> Expr | None:
     call = with_constants("rlike", args, (_STRING, _STRING), _BOOL, (1,))
     if isinstance(call, Call):
-        _check_regex(call.args[1])
+        check_regex(call.args[1])
     return call
 
 
@@ -95,7 +95,7 @@ def _similar_to(args: tuple[Expr, ...]) -> Expr | None:
     text, pattern = call.args
     standard = _regex_of_similar(constant("similar_to", pattern))
     expression = Literal(_STRING, rf"\A(?s:{standard})\z")
-    _check_regex(expression)
+    check_regex(expression)
     return Call(_BOOL, "rlike", (text, expression))
 
 
@@ -127,7 +127,7 @@ def _regexp_match(args: tuple[Expr, ...]) -> Expr | None:
     if not isinstance(call, Call):
         return call
     text, pattern, group = call.args
-    _check_regex(pattern)
+    check_regex(pattern)
     expression, number = (constant("regexp_match", a) for a in (pattern, group))
     if number < 1:
         raise SqlError("the groups of regexp_match are numbered from 1")
@@ -153,7 +153,7 @@ def _regexp_substr(args: tuple[Expr, ...]) -> Expr | None:
     if not isinstance(call, Call):
         return call
     text, pattern = call.args
-    _check_regex(pattern)
+    check_regex(pattern)
     return _first_match(text, pattern, Literal(_BIGINT, 0))
 
 
@@ -172,7 +172,7 @@ def _regexp_replace(args: tuple[Expr, ...]) -> Expr | None:
     if not isinstance(call, Call):
         return call
     text, pattern, by = call.args
-    _check_regex(pattern)
+    check_regex(pattern)
     standard = _re2_replacement(constant("regexp_replace", by))
     try:
         pc.replace_substring_regex(pa.array([""]), constant("regexp_replace", pattern), standard)
@@ -195,9 +195,9 @@ def _regexp_extract(args: tuple[Expr, ...]) -> Expr | None:
     if not isinstance(call, Call):
         return call
     text, pattern, group = call.args
-    _check_regex(pattern)
+    check_regex(pattern)
     expression, number = (constant("regexp_extract", a) for a in (pattern, group))
-    single = Literal(_STRING, _only_group(expression, number))
+    single = Literal(_STRING, only_group(expression, number))
     return Call(_STRING, "regexp_extract", (text, single))
 
 
@@ -210,32 +210,38 @@ def _regexp_extract(args: tuple[Expr, ...]) -> Expr | None:
 def _regexp_count(args: tuple[Expr, ...]) -> Expr | None:
     call = with_constants("regexp_count", args, (_STRING, _STRING), _INT, (1,))
     if isinstance(call, Call):
-        _check_regex(call.args[1])
-        _check_not_empty("regexp_count", call.args[1])
+        check_regex(call.args[1])
+        check_not_empty("regexp_count", call.args[1])
     return call
 
 
 @define(
     _FAMILY,
-    "split",
-    "split(text, pattern)",
-    "The list of the parts between matches of the regular expression, which is not empty.",
+    "split regexp_split_to_array",
+    ["split(text, pattern)", "split(text, pattern, count)"],
+    "The list of the parts between matches of the regular expression, which is not empty; with a "
+    "positive count, a constant, so many parts at most.",
 )
 def _split(args: tuple[Expr, ...]) -> Expr | None:
-    call = with_constants("split", args, (_STRING, _STRING), pa.list_(_STRING), (1,))
+    if len(args) == 2:
+        args = (*args, Literal(_BIGINT, -1))
+    types = (_STRING, _STRING, _BIGINT)
+    call = with_constants("split", args, types, pa.list_(_STRING), (1, 2))
     if isinstance(call, Call):
-        _check_regex(call.args[1])
-        _check_not_empty("split", call.args[1])
+        check_regex(call.args[1])
+        check_not_empty("split", call.args[1])
     return call
 
 
-def _check_not_empty(function: str, pattern: Expr) -> None:
+def check_not_empty(function: str, pattern: Expr) -> None:
+    """Raise an error for a pattern that matches the empty text."""
     expression = constant(function, pattern)
     if pc.match_substring_regex(pa.array([""]), pattern=expression)[0].as_py():
         raise SqlError(f"the pattern {pattern} of {function} matches the empty text")
 
 
-def _check_regex(pattern: Expr) -> None:
+def check_regex(pattern: Expr) -> None:
+    """Raise an error for a pattern that is no regular expression."""
     expression = constant("the regular expression", pattern)
     try:
         pc.match_substring_regex(pa.array([""]), pattern=expression)
@@ -262,7 +268,7 @@ _TOKENS = re.compile(
 )
 
 
-def _only_group(pattern: str, group: int) -> str:
+def only_group(pattern: str, group: int) -> str:
     """The pattern with one capturing group, that of the number, named ``found``."""
     count = 0
 

@@ -22,6 +22,9 @@ NAMES: Final = {
     "date_add": "try_date_add",
     "to_date": "try_to_date",
     "to_timestamp": "try_to_timestamp",
+    "parse_url": "try_parse_url",
+    "url_decode": "try_url_decode",
+    "make_timestamp": "try_make_timestamp",
 }
 _STRICT: Final = {name: function for function, name in NAMES.items()}
 

@@ -23,7 +23,7 @@ COUNTS: Final = (*RANKS, "ntile", "rows")
 ARRIVAL: Final = "arrival"
 OF_ROWS: Final = ("lag", "lead", "from", "first_value", "last_value", "nth_value")
 #: The same without NULLs, which are computed where rows only come, by RunningOver alone.
-OF_KNOWN: Final = ("first_known", "last_known", "known_before")
+OF_KNOWN: Final = ("first_known", "last_known", "known_before", "nth_known")
 #: Functions that do not read the rows behind.
 OF_EARLIER: Final = (*RANKS, "lag", "from", "first_value", "nth_value", ARRIVAL)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Final, Literal
 
 import pyarrow as pa
 
@@ -14,6 +14,8 @@ from eddyline.algebra.expressions import Aggregate, Expr
 from eddyline.algebra.nodes.base import Emitting, check_columns
 from eddyline.algebra.nodes.rows import Filter, Project
 from eddyline.types import Field, Schema
+
+_IGNORED: Final = " IGNORE NULLS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +62,15 @@ class FrameAggregate:
 
 @dataclass(frozen=True, slots=True)
 class EarlierValue:
-    """The value of the row that came ``rows`` before each one, from 1 on; NULL without one."""
+    """The value of the row that came ``rows`` before each one, from 1 on; NULL without one.
+
+    Attributes:
+        known: whether only rows with a value count.
+    """
 
     argument: Expr
     rows: int
+    known: bool = False
 
     @property
     def type(self) -> pa.DataType:
@@ -71,15 +78,20 @@ class EarlierValue:
         return self.argument.type
 
     def __str__(self) -> str:
-        return f"lag({self.argument}, {self.rows})"
+        return f"lag({self.argument}, {self.rows}{_IGNORED if self.known else ''})"
 
 
 @dataclass(frozen=True, slots=True)
 class NthValue:
-    """The value of the row of a number (from 1 on) in its partition; NULL until it has come."""
+    """The value of the row of a number (from 1 on) in its partition; NULL until it has come.
+
+    Attributes:
+        known: whether only rows with a value have a number.
+    """
 
     argument: Expr
     number: int
+    known: bool = False
 
     @property
     def type(self) -> pa.DataType:
@@ -87,7 +99,7 @@ class NthValue:
         return self.argument.type
 
     def __str__(self) -> str:
-        return f"nth_value({self.argument}, {self.number})"
+        return f"nth_value({self.argument}, {self.number}{_IGNORED if self.known else ''})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +118,7 @@ class KnownValue:
 
     def __str__(self) -> str:
         name = {"first": "first_value", "last": "last_value", "before": "lag"}[self.which]
-        return f"{name}({self.argument} IGNORE NULLS)"
+        return f"{name}({self.argument}{_IGNORED})"
 
 
 #: A value that a row gets when it comes, for good.

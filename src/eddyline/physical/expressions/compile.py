@@ -27,6 +27,7 @@ from eddyline.physical.expressions.elementwise import ELEMENTWISE, element_colum
 from eddyline.physical.expressions.encodings import ENCODING_KERNELS
 from eddyline.physical.expressions.evaluation import Columns, Evaluation, part_of
 from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KERNELS
+from eddyline.physical.expressions.json_reading import JSON_READING_KERNELS
 from eddyline.physical.expressions.json_values import JSON_KERNELS
 from eddyline.physical.expressions.json_writing import JSON_WRITING_KERNELS
 from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, constant_array
@@ -39,6 +40,7 @@ from eddyline.physical.expressions.nested import NESTED_KERNELS
 from eddyline.physical.expressions.numeric import NUMERIC_KERNELS
 from eddyline.physical.expressions.sort_keys import SORT_KEY_KERNELS
 from eddyline.physical.expressions.text import TEXT_KERNELS
+from eddyline.physical.expressions.texts import TEXTS_KERNELS
 from eddyline.physical.expressions.user_defined import make_user_kernel
 from eddyline.physical.expressions.zones import ZONE_KERNELS
 from eddyline.runtime.batch import Part
@@ -56,11 +58,13 @@ KERNELS: dict[str, Maker] = {
     **MAP_KERNELS,
     **SORT_KEY_KERNELS,
     **JSON_KERNELS,
+    **JSON_READING_KERNELS,
     **JSON_WRITING_KERNELS,
     **ZONE_KERNELS,
     **DIGEST_KERNELS,
     **ENCODING_KERNELS,
     **LIST_KERNELS,
+    **TEXTS_KERNELS,
 }
 
 

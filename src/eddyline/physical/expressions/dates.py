@@ -11,7 +11,14 @@ import pyarrow.compute as pc
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions import datetime_patterns
 from eddyline.algebra.functions.conversion import convert
-from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, always, argument_constant
+from eddyline.physical.expressions.kernel import (
+    Datum,
+    Kernel,
+    Maker,
+    always,
+    argument_constant,
+    values_of,
+)
 from eddyline.types import TIMESTAMP
 
 
@@ -40,6 +47,18 @@ def _from_nanoseconds(count: pa.Array) -> pa.Array:
 
 def _days_between(end: Datum, start: Datum) -> pa.Array:
     return pc.subtract(end.cast(pa.int32()), start.cast(pa.int32()))
+
+
+def _make_bucket(call: Call) -> Kernel:
+    """Computed of remainders, which do not overflow where differences would."""
+    length, origin = argument_constant(call, 1), argument_constant(call, 2)
+
+    def kernel(moments: pa.Array, *_: Datum) -> pa.Array:
+        us = values_of(moments.cast(pa.int64()))
+        start = us - (us % length - origin) % length
+        return pa.array(start, mask=np.asarray(moments.is_null())).cast(TIMESTAMP)
+
+    return kernel
 
 
 def _make_format(call: Call) -> Kernel:
@@ -114,6 +133,7 @@ DATE_KERNELS: Final[dict[str, Maker]] = {
     "timestamp_micros": always(lambda count: count.cast(TIMESTAMP)),
     "timestamp_nanos": always(_from_nanoseconds),
     "date_trunc": _make_floor,
+    "time_bucket": _make_bucket,
     "date_format": _make_format,
     "datediff": always(_days_between),
 }

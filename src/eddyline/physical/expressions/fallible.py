@@ -16,6 +16,7 @@ from eddyline.physical.expressions.kernel import Kernel, Maker
 from eddyline.physical.expressions.maps import FALLIBLE_MAPS
 from eddyline.physical.expressions.months import FALLIBLE_MONTHS
 from eddyline.physical.expressions.nested import FALLIBLE_NESTED
+from eddyline.physical.expressions.texts import FALLIBLE_TEXTS
 
 #: These kernels take an Evaluation before the data. They compute whole columns, and determine the
 #: failed rows only after a failure.
@@ -26,6 +27,7 @@ FALLIBLE_KERNELS: Final[dict[str, Maker]] = {
     **FALLIBLE_MAPS,
     **FALLIBLE_ENCODINGS,
     **FALLIBLE_OTHERS,
+    **FALLIBLE_TEXTS,
 }
 assert FALLIBLE_KERNELS.keys() == FALLIBLE
 

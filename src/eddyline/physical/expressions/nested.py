@@ -183,7 +183,11 @@ def _array_join(lists: Datum, separator: Datum, null: Datum | None = None) -> pa
 
 def _make_split(call: Call) -> Kernel:
     pattern = argument_constant(call, 1)
-    return lambda texts, _: pc.split_pattern_regex(texts, pattern)
+    most = argument_constant(call, 2)
+    if most == 1:
+        return lambda texts, *_: lists_of(call.type, np.arange(len(texts) + 1), texts, texts)
+    options = {} if most <= 0 else {"max_splits": most - 1}
+    return lambda texts, *_: pc.split_pattern_regex(texts, pattern, **options)
 
 
 def _make_array(call: Call) -> Kernel:

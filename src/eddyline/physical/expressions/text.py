@@ -22,6 +22,7 @@ from eddyline.physical.expressions.kernel import (
     values_of,
 )
 from eddyline.physical.expressions.letters import initcap, lower, translate, upper
+from eddyline.physical.expressions.texts import make_instr
 
 
 def _substring(text: Datum, position: Datum, length: Datum | None = None) -> pa.Array:
@@ -255,7 +256,7 @@ TEXT_KERNELS: Final[dict[str, Maker]] = {
     "startswith": _make_with_pattern(pc.starts_with),
     "endswith": _make_with_pattern(pc.ends_with),
     "contains": _make_with_pattern(pc.match_substring),
-    "instr": _make_instr,
+    "instr": make_instr(_make_instr),
     "like": _make_like,
     "ilike": _make_ilike,
     "rlike": _make_with_pattern(pc.match_substring_regex),

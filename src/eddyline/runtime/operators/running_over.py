@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,32 @@ from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.types import BEGINNING, FOREVER, Schema
 
 _LANES: Final = ["ts", "seq"]
-RowsOfForm = EarlierRows | NthRows | KnownRows
+Kind = Literal["earlier", "nth", "known"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceForm:
+    """Values of rows by their place.
+
+    Attributes:
+        kind: what keeps these rows: the last ones, those of given numbers, or the first and the
+            last with a value.
+        known: whether only rows with a value count, in the one column that is read.
+        values: the column among those computed of rows, the place (``RowsByPlace``), and the place
+            of the value.
+    """
+
+    kind: Kind
+    known: bool
+    values: tuple[tuple[int, int, int], ...]
+
+    def rows(self, types: Sequence[pa.DataType]) -> RowsByPlace:
+        """What keeps the rows; types: of all columns computed of rows."""
+        read = [(column, place) for column, place, _ in self.values]
+        if self.kind == "known":
+            return KnownRows(read, types)
+        kept = EarlierRows if self.kind == "earlier" else NthRows
+        return kept(read, types, known=self.known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +86,7 @@ class RunningForm:
     Attributes:
         schema: of the rows. waits: whether they wait for others of the same time.
         keys, key_types: of the partition. arguments, types: columns computed of rows.
-        frames: aggregates. earlier, nth: columns and places of rows (``RowsByPlace``), with the
-            places of their values. known: the same of each column of which NULLs are ignored.
+        frames: aggregates. by_place: values of rows by their place.
         names: (name, number) of columns, for reports.
     """
 
@@ -73,16 +97,13 @@ class RunningForm:
     arguments: tuple[Evaluator, ...]
     types: tuple[pa.DataType, ...]
     frames: tuple[FrameForm, ...]
-    earlier: tuple[tuple[int, int, int], ...]
-    nth: tuple[tuple[int, int, int], ...]
-    known: tuple[tuple[tuple[int, int, int], ...], ...]
+    by_place: tuple[PlaceForm, ...]
     names: tuple[tuple[str, int], ...]
 
     @property
     def empties(self) -> bool:
         """Whether time alone takes all rows out of what is kept."""
-        by_place = self.earlier or self.nth or self.known
-        return all(f.empties for f in self.frames) and not by_place
+        return all(f.empties for f in self.frames) and not self.by_place
 
     @property
     def longest(self) -> int:
@@ -103,16 +124,7 @@ class RunningOver(Operator):
         self._shown = 0  # waiting rows before this one have been emitted
         self._partitions = KeyTable(form.key_types)
         self._frames = [AggregatesOfFrame(f.aggregates, f.rows()) for f in form.frames]
-        self._by_place: list[tuple[RowsByPlace, list[int]]] = []
-        kinds: list[tuple[type[RowsOfForm], tuple[tuple[int, int, int], ...]]] = [
-            (EarlierRows, form.earlier),
-            (NthRows, form.nth),
-            *((KnownRows, known) for known in form.known),
-        ]
-        for kind, values in kinds:
-            if values:
-                read = [(column, place) for column, place, _ in values]
-                self._by_place.append((kind(read, form.types), [o for *_, o in values]))
+        self._by_place = [(p.rows(form.types), [o for *_, o in p.values]) for p in form.by_place]
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         (batch,) = batches

@@ -21,24 +21,34 @@ class RowsByPlace(ABC):
     Args:
         read: a column, and the place of a row. types: of all columns of rows.
         width: how many rows of a partition are kept.
+        known: whether only rows count that have a value in the column, of which there is one.
     """
 
     def __init__(
-        self, read: Sequence[tuple[int, int]], types: Sequence[pa.DataType], width: int
+        self,
+        read: Sequence[tuple[int, int]],
+        types: Sequence[pa.DataType],
+        width: int,
+        *,
+        known: bool = False,
     ) -> None:
+        self._known = known
         self._read = list(read)
         self._columns = sorted({column for column, _ in read})
         self._places = sorted({place for _, place in read})
         self._payload = Payload([types[c] for c in self._columns])
         self._rows = SlotArray(np.int64, (width,), [NONE] * width)
+        assert len(self._columns) == 1 or not known, "rows with a value in one column"
 
     def __len__(self) -> int:
         """How many rows are kept."""
         return len(self._payload)
 
     @abstractmethod
-    def _placed(self, partition: Array, places: Array) -> Placed:
-        """The rows at int64[k] places, as the rows of a chunk see them."""
+    def _placed(self, partition: Array, counts: Array, places: Array) -> Placed:
+        """The rows at int64[k] places, as the rows of a chunk see them; counts: bool[n], of which
+        rows places are counted.
+        """
 
     def columns(
         self, partition: Array, columns: Sequence[pa.Array], partitions: int
@@ -50,7 +60,10 @@ class RowsByPlace(ABC):
             partitions: their numbers are below this.
         """
         self._rows.grow(partitions)
-        placed = self._placed(partition, np.array(self._places, np.int64))
+        counts = np.ones(partition.size, np.bool_)
+        if self._known and (valid := validity_of(columns[0])) is not None:
+            counts = valid
+        placed = self._placed(partition, counts, np.array(self._places, np.int64))
         by_place = dict(zip(self._places, placed.found, strict=True))
         place = {c: i for i, c in enumerate(self._columns)}
         out = [
@@ -86,15 +99,22 @@ class EarlierRows(RowsByPlace):
 
     Args:
         shifted: a column, and how many rows earlier. types: of all columns of rows.
+        known: whether only rows with a value in the column count.
     """
 
-    def __init__(self, shifted: Sequence[tuple[int, int]], types: Sequence[pa.DataType]) -> None:
-        super().__init__(shifted, types, max(rows for _, rows in shifted))
+    def __init__(
+        self,
+        shifted: Sequence[tuple[int, int]],
+        types: Sequence[pa.DataType],
+        *,
+        known: bool = False,
+    ) -> None:
+        super().__init__(shifted, types, max(rows for _, rows in shifted), known=known)
         self._following = SlotArray(np.int64)
 
-    def _placed(self, partition: Array, places: Array) -> Placed:
+    def _placed(self, partition: Array, counts: Array, places: Array) -> Placed:
         self._following.grow(self._rows.end)
-        return earlier_rows(partition, self._rows.array, self._following.array, places)
+        return earlier_rows(partition, counts, self._rows.array, self._following.array, places)
 
     def state(self) -> State:
         return {**super().state(), "following": self._following.held()}
@@ -109,15 +129,18 @@ class NthRows(RowsByPlace):
 
     Args:
         read: a column, and the number of a row. types: of all columns of rows.
+        known: whether only rows with a value in the column have a number.
     """
 
-    def __init__(self, read: Sequence[tuple[int, int]], types: Sequence[pa.DataType]) -> None:
-        super().__init__(read, types, len({number for _, number in read}))
+    def __init__(
+        self, read: Sequence[tuple[int, int]], types: Sequence[pa.DataType], *, known: bool = False
+    ) -> None:
+        super().__init__(read, types, len({number for _, number in read}), known=known)
         self._count = SlotArray(np.int64)
 
-    def _placed(self, partition: Array, places: Array) -> Placed:
+    def _placed(self, partition: Array, counts: Array, places: Array) -> Placed:
         self._count.grow(self._rows.end)
-        return numbered_rows(partition, self._rows.array, self._count.array, places)
+        return numbered_rows(partition, counts, self._rows.array, self._count.array, places)
 
     def state(self) -> State:
         return {**super().state(), "count": self._count.held()}
@@ -135,16 +158,7 @@ class KnownRows(RowsByPlace):
     """
 
     def __init__(self, read: Sequence[tuple[int, int]], types: Sequence[pa.DataType]) -> None:
-        super().__init__(read, types, 2)
-        assert len(self.needs) == 1, "rows with a value in one column"
-        self._valid = np.zeros(0, np.bool_)
+        super().__init__(read, types, 2, known=True)
 
-    def columns(
-        self, partition: Array, columns: Sequence[pa.Array], partitions: int
-    ) -> list[pa.Array]:
-        valid = validity_of(columns[0])
-        self._valid = np.ones(partition.size, np.bool_) if valid is None else valid
-        return super().columns(partition, columns, partitions)
-
-    def _placed(self, partition: Array, places: Array) -> Placed:
-        return known_rows(partition, self._valid, self._rows.array, places)
+    def _placed(self, partition: Array, counts: Array, places: Array) -> Placed:
+        return known_rows(partition, counts, self._rows.array, places)

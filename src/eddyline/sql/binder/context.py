@@ -194,15 +194,20 @@ def no_window_on_made(stream: OpenStream, what: str) -> SqlError:
     )
 
 
-def require_windows(streams: Iterable[OpenStream], what: str) -> None:
-    """Raise an error for the first stream without a window below a stateful operator."""
+def require_windows(streams: Iterable[OpenStream], what: str, instead: str = "") -> None:
+    """Raise an error for the first stream without a window below a stateful operator.
+
+    Args:
+        instead: what else could be written.
+    """
     for stream in streams:
         if stream.made:
             raise no_window_on_made(stream, what)
         raise stream.context.error(
             stream.node,
             f"{what} needs a window on stream '{stream.name}'; "
-            f"write {stream.name} {WINDOW_FORMS}, or end the SELECT with WINDOW 10 SECONDS",
+            f"write {stream.name} {WINDOW_FORMS}, or end the SELECT with WINDOW 10 SECONDS"
+            + (f"; or {instead}" if instead else ""),
         )
 
 

@@ -27,6 +27,7 @@ from eddyline.sql.binder.clauses import in_clauses
 from eddyline.sql.binder.context import BoundPlan, Context, OuterColumns, require_windows
 from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.grouping import is_grouped
+from eddyline.sql.binder.interval_existence import with_times
 from eddyline.sql.binder.live_tables import check_lookup, check_tables, is_non_retroactive
 from eddyline.sql.binder.matching import Match, matched
 from eddyline.sql.binder.predicates import needles
@@ -45,6 +46,11 @@ Row = OneOf[
 ]
 #: The rows because of which ``x NOT IN (SELECT y ...)`` is not true.
 ROWS: Final[tuple[Row, ...]] = ("equal", "null", "missing")
+#: What streams without windows need in the sub-query.
+_BOUNDED: Final = (
+    "bound the times of the rows that match on both sides, as in WHERE b.k = a.k AND b.ts BETWEEN "
+    "a.ts - INTERVAL '5' MINUTE AND a.ts"
+)
 
 
 @dataclass(frozen=True)
@@ -118,6 +124,10 @@ def with_existences(
 ) -> Plan:
     """The rows of FROM that satisfy its conditions and all the terms."""
     bound = [(t, bind_sub_query(t, source.scope, context, bind_query)) for t in terms]
+    timed = with_times(source, [(t.negated, sub) for t, sub in bound], context)
+    if timed is not None:
+        pairs = zip(bound, timed.plans, strict=True)
+        bound = [(t, replace(sub, bound=BoundPlan(p))) for (t, sub), p in pairs]
     source.conditions += [c for t, sub in bound if not t.negated for c in sub.match.left]
     plan = source.plan(context)
     # look-ups run below the other terms, whose outcome later rows can change
@@ -125,13 +135,14 @@ def with_existences(
         if sub.table is not None:
             check_lookup(sub.table, source.items, source.parts, context)
         if sub.bound.changes:
-            require_windows((*source.open_streams, *sub.bound.open_streams), term.name)
+            streams = (*source.open_streams, *sub.bound.open_streams)
+            require_windows(streams, term.name, _BOUNDED)
         match, right = sub.match, sub.bound.plan
         if term.negated:
             plan = anti_join(plan, right, match.keys, conjunction(match.left + match.both))
         else:
             plan = semi_join(plan, right, match.keys, conjunction(match.both))
-    return plan
+    return plan if timed is None else timed.emitted(plan)
 
 
 def bind_sub_query(

@@ -11,8 +11,8 @@ rows of its frame, which are found by sort keys of ORDER BY between two others.
                                                        ...
 
 Frames of ROWS compare places, in which rows that tie are numbered: low and high are the places of
-the first and the last row of the frame. The current row is always joined, so that each row has a
-group, also if its frame is empty.
+the first and the last row of the frame; those of GROUPS are frames of RANGE over dense ranks. The
+current row is always joined, so that each row has a group, also if its frame is empty.
 """
 
 from __future__ import annotations
@@ -46,6 +46,23 @@ def needs_place(call: OverFrame) -> bool:
     """Whether rows that tie have different values, or their order matters."""
     bounds = call.frame.bounds
     return bounds.unit == "rows" or bounds.exclude in ("CURRENT ROW", "TIES")
+
+
+def is_of_groups(call: OverFrame) -> bool:
+    """Whether the frame is of groups of rows that tie."""
+    return call.frame.bounds.unit == "groups"
+
+
+def by_rank(call: OverFrame, rank: Expr) -> OverFrame:
+    """The same with a frame of groups as one of dense ranks, which a column has."""
+    bounds = call.frame.bounds._replace(unit="range")
+    return replace(
+        call,
+        arguments=(*call.partition, rank),
+        frame=call.frame._replace(bounds=bounds),
+        descending=(False,),
+        nulls_first=(True,),
+    )
 
 
 def place_key(rows: Plan, column: int, order: tuple[Ordering, ...]) -> Expr:

@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple
 from sqlglot import exp
 
 from eddyline.algebra.nodes.running_over import Frame
-from eddyline.errors import SqlError, UnsupportedError
+from eddyline.errors import SqlError
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.intervals import interval_of
 from eddyline.sql.durations import parse_interval
@@ -17,7 +17,7 @@ _MOST_ROWS: Final = 1 << 20
 _WHOLE: Final = "UNBOUNDED"
 _CURRENT: Final = "CURRENT ROW"
 
-
+Unit = Literal["rows", "range", "groups"]
 #: Which rows around the current one a frame leaves out.
 Excluded = Literal["", "CURRENT ROW", "GROUP", "TIES"]
 _EXCLUDED: Final[tuple[Excluded, ...]] = ("CURRENT ROW", "GROUP", "TIES")
@@ -27,14 +27,14 @@ class Bounds(NamedTuple):
     """The rows of a frame by their distance from the current one.
 
     Attributes:
-        unit: rows, or values of ORDER BY.
+        unit: rows, values of ORDER BY, or groups of rows that tie in ORDER BY.
         start, end: how many rows, or how much, behind the current one; negative before it; None:
             the first and the last row of the partition. Lengths of time are in microseconds.
         of_time: whether they are lengths of time.
         exclude: which rows around the current one are left out, if any.
     """
 
-    unit: Literal["rows", "range"]
+    unit: Unit
     start: int | None
     end: int | None
     of_time: bool = False
@@ -61,7 +61,7 @@ def read_frame(spec: exp.Expr | None, context: Context) -> FrameOf:
     one and those that tie with it.
 
     Raises:
-        SqlError, UnsupportedError: it ends before it starts, or is of GROUPS.
+        SqlError: it ends before it starts.
     """
     if spec is None:
         return FrameOf(Frame("range", None), 0, Bounds("range", None, 0))
@@ -75,14 +75,11 @@ class _Reader:
     def read(self) -> FrameOf:
         """The frame."""
         kind = str(self._spec.args.get("kind") or "").upper()
-        if kind == "GROUPS":
-            message = "GROUPS is not supported: write ROWS or RANGE"
-            raise self._context.error(self._spec, message, UnsupportedError)
         start = self._bound(kind, "start")
         end = self._bound(kind, "end")
         if start is not None and end is not None and end < start:
             raise self._context.error(self._spec, "the frame ends before it starts")
-        unit: Literal["rows", "range"] = "rows" if kind == "ROWS" else "range"
+        unit: Unit = "rows" if kind == "ROWS" else "groups" if kind == "GROUPS" else "range"
         bounds = Bounds(unit, start, end, self._has_interval, self._excluded())
         return FrameOf(self._running(bounds), 0 if end is None else -end, bounds)
 
@@ -92,6 +89,8 @@ class _Reader:
             return None
         if bounds.unit == "rows":
             return Frame("rows", None if start is None else end - start)
+        if bounds.unit == "groups":
+            return None if start or end else Frame("range", start)
         number = bool(start) and not bounds.of_time
         return None if end or number else Frame("range", None if start is None else -start)
 
@@ -107,18 +106,17 @@ class _Reader:
             return 0
         if _is(at, _WHOLE):
             return None
-        count = self._rows(at) if kind == "ROWS" else self._distance(at)
+        count = self._distance(at) if kind == "RANGE" else self._rows(kind, at)
         return count if side == "FOLLOWING" else -count
 
-    def _rows(self, at: exp.Expr | str) -> int:
+    def _rows(self, kind: str, at: exp.Expr | str) -> int:
         if isinstance(at, exp.Literal) and not at.is_string and at.name.isdigit():
             count = whole_number(at.name, _MOST_ROWS)
             if count is None:
-                raise self._context.error(at, f"ROWS takes at most {_MOST_ROWS - 1} rows")
+                raise self._context.error(at, f"{kind} takes at most {_MOST_ROWS - 1}")
             return count
-        raise self._context.error(
-            self._at(at), "ROWS takes a constant whole number of rows, as in ROWS 10 PRECEDING"
-        )
+        message = f"{kind} takes a constant whole number, as in {kind} 10 PRECEDING"
+        raise self._context.error(self._at(at), message)
 
     def _distance(self, at: exp.Expr | str) -> int:
         if isinstance(at, exp.Literal) and not at.is_string and at.name.isdigit():

@@ -43,7 +43,7 @@ class Bound:
 
 
 @dataclass
-class _Member:
+class Member:
     """A FROM item whose rows change: its event time is a column, or unknown (None).
 
     ``lives_us``: the longest that its rows can be joined; None: as the conditions say.
@@ -88,7 +88,7 @@ def with_derived_windows(
     Raises:
         SqlError: the conditions do not say for how long a row of a stream can be joined.
     """
-    members = list(_members(items, parts, scope, context))
+    members = list(members_of(items, parts, scope, context))
     bounds = [b for c in conditions for t in conjuncts(c) for b in time_bounds(t)]
     _set_waits(members, bounds)
     items, parts = list(items), list(parts)
@@ -182,9 +182,9 @@ def _summands(expr: Expr, sign: int) -> Iterator[tuple[int, ColumnRef | Literal]
         raise _NotLinear
 
 
-def _members(
+def members_of(
     items: Sequence[Item], parts: Sequence[Plan], scope: Scope, context: Context
-) -> Iterator[_Member]:
+) -> Iterator[Member]:
     """The items of the parts whose rows change."""
     width = sum(len(p.schema) for p in parts)
     for number, item in enumerate(items):
@@ -193,13 +193,13 @@ def _members(
         found = [r for r in scope.relations if r.name == item.name and r.fields == item.fields]
         place = time_column(item.bound.plan, context)
         if len(found) != 1 or place is None or found[0].offset >= width:
-            yield _Member(number, item, None, None)
+            yield Member(number, item, None, None)
             continue
         lives_us = None if item.bound.open_streams else item.bound.plan.lifespan_us
-        yield _Member(number, item, found[0].column(place, True), lives_us)
+        yield Member(number, item, found[0].column(place, True), lives_us)
 
 
-def _set_waits(members: Sequence[_Member], bounds: Iterable[Bound]) -> None:
+def _set_waits(members: Sequence[Member], bounds: Iterable[Bound]) -> None:
     """For each pair of members, how much later than a row of the one a row of the other can be."""
     by_time = {m.time.index: m for m in members if m.time is not None}
     for bound in bounds:
@@ -221,7 +221,7 @@ def _set_waits(members: Sequence[_Member], bounds: Iterable[Bound]) -> None:
                 member.waits[number] = min(known, first + second)
 
 
-def _window_us(member: _Member, members: Sequence[_Member]) -> int:
+def _window_us(member: Member, members: Sequence[Member]) -> int:
     """For how long a row of a member can be joined."""
     longest = 0
     for other in members:
@@ -234,7 +234,7 @@ def _window_us(member: _Member, members: Sequence[_Member]) -> int:
     return longest + 1
 
 
-def _no_bound(member: _Member, other: _Member) -> SqlError:
+def _no_bound(member: Member, other: Member) -> SqlError:
     stream = member.item.bound.open_streams[0]
     if stream.made:
         return no_window_on_made(stream, "a join")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, Final
 
 import pyarrow as pa
@@ -13,6 +15,8 @@ from eddyline.algebra.expressions import ElementRef, Expr
 from eddyline.algebra.functions.lambdas import LAMBDAS, Lambda
 from eddyline.sql.binder.expression_binder import ExpressionBinder
 from eddyline.sql.binder.intervals import interval_of
+from eddyline.sql.datatypes import type_named
+from eddyline.sql.durations import parse_interval
 
 
 def _field(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
@@ -75,6 +79,35 @@ def _months_apart(scalars: ExpressionBinder, node: exp.Expr) -> Expr | None:
     return functions.map_functions.sequence_of_months(first, last, length.months)
 
 
+def _from_json(scalars: ExpressionBinder, node: exp.Expr) -> Expr | None:
+    """``from_json(text, 'a INT, b STRING')``; None without a constant type."""
+    if len(node.expressions) != 2:
+        return None
+    text, written = node.expressions
+    if not isinstance(written, exp.Literal) or not written.is_string:
+        return None
+    name = written.name
+    is_type = re.match(r"\s*(?:array|map|struct)\s*<", name, re.IGNORECASE)
+    try:
+        type_ = type_named(name if is_type else f"STRUCT<{name}>")
+    except ValueError as e:
+        raise scalars.context.error(written, str(e)) from None
+    return functions.json_values.from_json(scalars.bind(text), type_)
+
+
+def _in_bucket(scalars: ExpressionBinder, node: exp.Expr) -> Expr | None:
+    """``time_bucket('5 minutes', ts)``; None with an INTERVAL."""
+    length = node.expressions[0] if node.expressions else None
+    if not isinstance(length, exp.Literal) or not length.is_string:
+        return None
+    try:
+        us = parse_interval(length.name).fixed_us(length.name)
+    except ValueError as e:
+        raise scalars.context.error(length, str(e)) from None
+    interval = functions.literal(timedelta(microseconds=us), pa.duration("us"))
+    return functions.resolve(node.name, (interval, *scalars.bind_all(node.expressions[1:])))
+
+
 def _clock_of_row(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     """``PROCTIME()``: the query's clock when a row comes, which is the event time of the row."""
     if node.expressions:
@@ -90,6 +123,8 @@ SPECIAL_CALLS: Final[dict[str, Callable[[ExpressionBinder, exp.Expr], Expr | Non
     "struct": _struct,
     "proctime": _clock_of_row,
     "sequence": _months_apart,
+    "from_json": _from_json,
+    **dict.fromkeys(("date_bin", "time_bucket"), _in_bucket),
 }
 
 

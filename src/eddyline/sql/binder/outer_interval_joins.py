@@ -94,12 +94,12 @@ def outer_interval_join(
     if side != "RIGHT":
         kept = right.over(_matching_us(left, right))
         alone = anti_join(left.over(left.window_us), kept, match.keys, on)
-        parts.append(beside_nulls(_final(alone, left), 0, scope))
+        parts.append(beside_nulls(final_rows(alone, left.time, left.window_us), 0, scope))
     if side != "LEFT":
         kept = left.over(_matching_us(right, left))
         keys = swapped(match.keys, on, *(i.item.bound.plan for i in inputs))
         alone = anti_join(right.over(right.window_us), kept, *keys)
-        parts.append(beside_nulls(_final(alone, right), width, scope))
+        parts.append(beside_nulls(final_rows(alone, right.time, right.window_us), width, scope))
     # the times of rows are not known from their columns: rows without a match come later
     bound = [BoundPlan(Distinct(i.over(i.window_us))) for i in inputs]
     closed = [replace(i, bound=b) for i, b in zip(items, bound, strict=True)]
@@ -132,11 +132,13 @@ def _matching_us(row: _Input, other: _Input) -> int:
     return max(row.window_us + other.wait_us, 1)
 
 
-def _final(alone: Plan, of: _Input) -> Plan:
-    """The rows that are in a plan when they leave their windows; its columns are kept."""
-    columns = [ColumnRef(f.type, i, f.name) for i, f in enumerate(alone.schema)]
-    length = functions.literal(timedelta(microseconds=of.window_us), pa.duration("us"))
-    end = functions.resolve("+", (columns[of.time], length))
+def final_rows(plan: Plan, time: int, us: int) -> Plan:
+    """The rows that are in a plan when they leave their windows, whose length is ``us`` from the
+    time in a column on; its columns are kept.
+    """
+    columns = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
+    length = functions.literal(timedelta(microseconds=us), pa.duration("us"))
+    end = functions.resolve("+", (columns[time], length))
     names = tuple(c.name for c in columns)
-    final = FinalRows(Project(alone, (*columns, end), (*names, "left_at")), len(columns))
+    final = FinalRows(Project(plan, (*columns, end), (*names, "left_at")), len(columns))
     return Project(Windowed(final, TimeWindows("TUMBLE", 1, 1)), tuple(columns), names)

@@ -43,7 +43,7 @@ from eddyline.algebra.plan import (
     filtered,
     join,
 )
-from eddyline.sql.binder.frame_joins import FrameJoin, needs_place, place_key
+from eddyline.sql.binder.frame_joins import FrameJoin, by_rank, is_of_groups, needs_place, place_key
 from eddyline.sql.binder.grouping import GroupRewriter
 from eddyline.sql.binder.over_calls import OverCall, OverFrame, OverGroup, as_frame, is_over
 from eddyline.sql.binder.running import RunningCall, RunningRows, why_not_running
@@ -51,6 +51,7 @@ from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.set_operations import null_safe
 
 _NUMBER: Final = RowFunction("row_number")
+_DENSE_RANK: Final = RowFunction("dense_rank")
 _ARRIVAL: Final = RowFunction(ARRIVAL)
 
 
@@ -78,10 +79,14 @@ class Placed:
         groups = dict.fromkeys(e for expr in exprs for e in walk(expr) if isinstance(e, OverGroup))
         rows = self.plan
         frames = {c: as_frame(c) for c in called if isinstance(c, (OverCall, OverFrame))}
+        of_groups = dict.fromkeys(f.place for f in frames.values() if f and is_of_groups(f))
         framed = [f for f in frames.values() if f is not None]
         ordered = {c.place for c in calls}
-        tied = {(f.partition, f.order) for f in framed if needs_place(f)}
-        self._several = len(ordered) + len(tied) + above > 1
+        tied = {f.place for f in framed if needs_place(f)}
+        self._several = len(ordered) + len(tied) + len(of_groups) + above > 1
+        for place in of_groups:
+            frames |= self._ranked({c: f for c, f in frames.items() if f and f.place == place})
+        framed = [f for f in frames.values() if f is not None]
         places = self._numbered(framed)
         for place in dict.fromkeys(c.place for c in calls):
             self._order([c for c in calls if c.place == place])
@@ -100,15 +105,25 @@ class Placed:
         self.plan = rows.plan
         self._columns |= rows.columns
 
+    def _ranked(
+        self, frames: Mapping[RunningCall, OverFrame]
+    ) -> dict[RunningCall, OverFrame | None]:
+        """Frames with one place, of which those of groups become those of dense ranks."""
+        partition, order = next(iter(frames.values())).place
+        width = len(self.plan.schema)
+        self.plan = self._with_values(partition, order, (_DENSE_RANK,), (f"group {width}",))
+        group = ColumnRef(_DENSE_RANK.type, width, f"group {width}")
+        return {c: by_rank(f, group) if is_of_groups(f) else f for c, f in frames.items()}
+
     def _numbered(self, frames: Sequence[OverFrame]) -> Mapping[OverFrame, Expr]:
         """Number rows that tie where frames need it; the sort keys of places."""
         of_places = [f for f in frames if needs_place(f)]
         places: dict[OverFrame, Expr] = {}
-        for partition, order in dict.fromkeys((f.partition, f.order) for f in of_places):
+        for partition, order in dict.fromkeys(f.place for f in of_places):
             width = len(self.plan.schema)
             among = tuple(dict.fromkeys((*partition, *(o.value for o in order))))
             self.plan = self._with_values(among, order, (_NUMBER,), (f"place {width}",))
-            own = [f for f in of_places if (f.partition, f.order) == (partition, order)]
+            own = [f for f in of_places if f.place == (partition, order)]
             places |= dict.fromkeys(own, place_key(self.plan, width, order))
         self._framed = self.plan
         return places

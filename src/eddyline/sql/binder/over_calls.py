@@ -126,6 +126,11 @@ class OverFrame(Call):
         return tuple(Ordering(*f) for f in flags)
 
     @property
+    def place(self) -> tuple[tuple[Expr, ...], tuple[Ordering, ...]]:
+        """The partition and the order."""
+        return self.partition, self.order
+
+    @property
     def shape(self) -> tuple[object, ...]:
         """The partition, the order and the frame: calls that agree are computed together."""
         return self.partition, self.order, self.frame.bounds
@@ -159,8 +164,12 @@ def as_frame(call: OverCall | OverFrame) -> OverFrame | None:
         return None
     function = call.row_function
     assert function.argument is not None, "it takes the value of a row"
-    which = "first" if function.function == "first_known" else "last"
-    value = value_at_end(which, function.argument, (Ordering(PLACE),), ignore=True)
+    if function.offset:
+        back = function.function == "known_before"
+        value = value_of_place(function.argument, function.offset, back=back, ignore=True)
+    else:
+        which = "first" if function.function == "first_known" else "last"
+        value = value_at_end(which, function.argument, (Ordering(PLACE),), ignore=True)
     end = -1 if function.function == "known_before" else 0
     frame = FrameOf(None, 0, Bounds("rows", None, end))
     order = tuple(o.value for o in call.order)
@@ -173,6 +182,19 @@ def value_at_end(function: str, value: Expr, order: tuple[Ordering, ...], *, ign
     """The first or the last value in an order, as an aggregate."""
     request = functions.Request(function, (value,), order=order, ignore_nulls=ignore)
     return functions.resolve_aggregate(request)
+
+
+def value_of_place(value: Expr, number: int, *, back: bool, ignore: bool) -> Expr:
+    """The value of the row of a number in a frame of ROWS, counted from 1, with ``back`` from the
+    end on; NULL if there are fewer. It is an expression over the list of the values.
+    """
+    name = functions.literal("value", pa.string())
+    listed = value if ignore else functions.resolve("named_struct", (name, value))
+    request = functions.Request("array_agg", (listed,), order=(Ordering(PLACE),))
+    values = functions.resolve_aggregate(request)
+    place = functions.literal(-number if back else number, pa.int32())
+    found = functions.resolve("try_element_at", (values, place))
+    return found if ignore else functions.nested.field(found, "value")
 
 
 def is_over(expr: Expr) -> bool:

@@ -38,8 +38,18 @@ def _not_same(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     return functions.resolve("not", (same,))
 
 
-def compared_otherwise(scalars: ExpressionBinder, node: exp.Expr) -> Expr | None:
-    """``(a, b) = (c, d)``; None for another operator."""
+def bound_otherwise(scalars: ExpressionBinder, node: exp.Expr, left: Expr | None) -> Expr | None:
+    """``(a, b) = (c, d)``, LIKE ANY and LIKE ALL; None for another operator.
+
+    Args:
+        left: the left operand, if it is bound.
+    """
+    if isinstance(node, (exp.Like, exp.ILike)) and isinstance(node.expression, (exp.Any, exp.All)):
+        return _like_several(scalars, scalars.bind(node.this) if left is None else left, node)
+    return _compared_otherwise(scalars, node) if left is None else None
+
+
+def _compared_otherwise(scalars: ExpressionBinder, node: exp.Expr) -> Expr | None:
     left, right = node.this, node.expression
     if not (isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple)):
         return None
@@ -47,6 +57,21 @@ def compared_otherwise(scalars: ExpressionBinder, node: exp.Expr) -> Expr | None
         return None
     equal = _same_tuples(scalars, scalars.bind_all(left.expressions), right)
     return equal if isinstance(node, exp.EQ) else functions.resolve("not", (equal,))
+
+
+def _like_several(scalars: ExpressionBinder, text: Expr, node: exp.Expr) -> Expr:
+    """``text LIKE ANY ('a%', 'b%')``, or ALL, or NOT LIKE: of each pattern."""
+    listed = node.expression.this
+    patterns = listed.expressions if isinstance(listed, exp.Tuple) else [listed.unnest()]
+    if not patterns or isinstance(patterns[0], exp.Query):
+        message = "LIKE ANY and LIKE ALL take patterns in parentheses: ('a%', 'b%')"
+        raise scalars.context.error(node.expression, message)
+    name = "like" if isinstance(node, exp.Like) else "ilike"
+    found = tuple(functions.resolve(name, (text, scalars.bind(p))) for p in patterns)
+    if node.args.get("negate"):
+        found = tuple(functions.resolve("not", (f,)) for f in found)
+    word = "or" if isinstance(node.expression, exp.Any) else "and"
+    return found[0] if len(found) == 1 else functions.resolve(word, found)
 
 
 def needles(node: exp.Expr) -> list[exp.Expr]:

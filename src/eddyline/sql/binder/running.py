@@ -26,6 +26,7 @@ from eddyline.algebra.expressions import (
     ColumnRef,
     Expr,
     rewrite,
+    walk,
 )
 from eddyline.algebra.functions import Ordering
 from eddyline.algebra.functions.sort_keys import sort_key
@@ -54,13 +55,14 @@ _KNOWN: Final[Mapping[str, Literal["first", "last", "before"]]] = {
     "known_before": "before",
 }
 #: What a row and those before it decide; others read rows behind it.
-_RUNNING: Final = ("row_number", "lag", "first_value", "nth_value", "from", *_KNOWN)
+_RUNNING: Final = ("row_number", "lag", "first_value", "nth_value", "nth_known", "from", *_KNOWN)
 _ALL_ROWS: Final = Frame("rows", None)
 _TRUE: Final = functions.literal(True, pa.bool_())
 #: Frames of which the rows are not those that have come last.
 _FRAMES: Final = (
     "without a window rows come one by one, so a frame ends with the current row, of ROWS also "
-    "before it: end it at CURRENT ROW, or write a window, as in s [RANGE 5 MINUTES]"
+    "before it, and GROUPS takes no number: end it at CURRENT ROW and write RANGE, or write a "
+    "window, as in s [RANGE 5 MINUTES]"
 )
 _TIES: Final = (
     "results of one window have no order: PARTITION BY all keys of GROUP BY but those of the "
@@ -172,7 +174,8 @@ def _shifted(call: OverFrame, values: _Values) -> dict[Aggregate, Aggregate]:
         return values.column(EarlierValue(e, before)) if before else e
 
     def later(aggregate: Aggregate) -> Aggregate:
-        if isinstance(aggregate.argument, Call) and PLACE in aggregate.argument.args:
+        argument = aggregate.argument
+        if argument is not None and any(map(_is_by_places, walk(argument))):
             return _by_place(aggregate, earlier, _number(values))
         if not before:
             return aggregate
@@ -190,17 +193,29 @@ def _shifted(call: OverFrame, values: _Values) -> dict[Aggregate, Aggregate]:
     return found
 
 
+def _is_by_places(e: Expr) -> bool:
+    """Whether an expression is a sort key that begins with the place of a row."""
+    return isinstance(e, Call) and PLACE in e.args
+
+
 def _by_place(aggregate: Aggregate, earlier: Callable[[Expr], Expr], number: Expr) -> Aggregate:
     """An aggregate of sort keys that begin with the place of a row, for which any numbers do that
     ascend with it.
     """
-    key = aggregate.argument
-    assert isinstance(key, Call) and key.args[1] == PLACE, "a sort key by places"
-    letters, _, *values = key.args
-    place = sort_key("ORDER BY", Ordering(number))
+
+    def later(e: Expr) -> Expr | None:
+        if isinstance(e, ColumnRef):
+            return earlier(e)
+        if not isinstance(e, Call) or not _is_by_places(e):
+            return None
+        letters, first, *values = e.args
+        assert first == PLACE, "a sort key by places"
+        place = sort_key("ORDER BY", Ordering(number))
+        return replace(e, arguments=(letters, place, *map(earlier, values)))
+
     where = earlier(_TRUE if aggregate.where is None else aggregate.where)
-    argument = replace(key, arguments=(letters, place, *map(earlier, values)))
-    return replace(aggregate, argument=argument, where=where)
+    assert aggregate.argument is not None, "sort keys"
+    return replace(aggregate, argument=rewrite(aggregate.argument, later), where=where)
 
 
 def _aggregated(call: OverFrame, of: dict[Aggregate, Aggregate], values: _Values) -> Expr:
@@ -219,6 +234,10 @@ def _placed(function: RowFunction, values: _Values) -> Expr:
         return functions.cast(_number(values), pa.int32())
     argument, offset = function.argument, function.offset
     assert argument is not None, "it takes the value of a row"
+    if function.function == "nth_known":
+        return values.column(NthValue(argument, offset, known=True))
+    if function.function == "known_before" and offset:
+        return values.column(EarlierValue(argument, offset, known=True))
     if function.function in _KNOWN:
         return values.column(KnownValue(argument, _KNOWN[function.function]))
     if function.function == "first_value":

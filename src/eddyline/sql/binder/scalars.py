@@ -22,7 +22,7 @@ from eddyline.sql.binder.literals import constant
 from eddyline.sql.binder.nested_values import NESTED_VALUES, SPECIAL_CALLS
 from eddyline.sql.binder.over_binding import bind_over
 from eddyline.sql.binder.over_calls import called_over, is_called_over
-from eddyline.sql.binder.predicates import PREDICATES, compared_otherwise, needles, one_of_tuples
+from eddyline.sql.binder.predicates import PREDICATES, bound_otherwise, needles, one_of_tuples
 from eddyline.sql.binder.refused import refusal_of
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.catalog import Catalog
@@ -167,7 +167,7 @@ class Scalars:
         expr: Expr | None = None
         for operator in reversed(chain):
             try:
-                special = compared_otherwise(self, operator) if expr is None else None
+                special = bound_otherwise(self, operator, expr)
                 if special is not None:
                     expr = special
                     continue

@@ -7,6 +7,13 @@
         Filter  x > 0                    ->      SessionGroups  SESSION 30 SECONDS BY k WHERE x > 0
           Sessions  SESSION 30 SECONDS BY k        s
             s
+
+Single rows are elements of the lists of their sessions::
+
+    Project  k, x, window_end                Project  k, x, window_end
+      Sessions  SESSION 30 SECONDS BY k        Unnest  rows: x
+        s                              ->        SessionGroups  SESSION 30 SECONDS BY k: rows
+                                                   s
 """
 
 from __future__ import annotations
@@ -15,6 +22,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+import pyarrow as pa
+
+from eddyline.algebra import functions
 from eddyline.algebra.expressions import (
     Aggregate,
     ColumnRef,
@@ -24,9 +34,12 @@ from eddyline.algebra.expressions import (
     conjuncts,
     rewrite,
 )
+from eddyline.algebra.functions import Ordering
+from eddyline.algebra.functions.sort_keys import all_values, has_order, sort_key
 from eddyline.algebra.nodes.sessions import SessionGroups, Sessions
-from eddyline.algebra.plan import Distinct, Filter, GroupBy, Plan, Project, Union
+from eddyline.algebra.plan import Distinct, Filter, GroupBy, Plan, Project, Union, Unnest, filtered
 from eddyline.algebra.reads import nodes
+from eddyline.types import sql_type
 
 
 class NoSessionGroups(Exception):
@@ -38,9 +51,11 @@ _FORM: Final = (
     "k, window_start, window_end"
 )
 _EARLY: Final = "EMIT CHANGES for early results"
+_ROWS: Final = "leave the column out, take its parts, or write EMIT CHANGES"
+_KEYS: Final = pa.list_(pa.binary())
+_TRUE: Final = functions.literal(True, pa.bool_())
 #: What cannot be done with sessions, by the kind of node.
 _WORDS: Final = {
-    "Sessions": "a SELECT without GROUP BY",
     "Product": "a join",
     "Join": "a join",
     "SemiJoin": "EXISTS",
@@ -67,6 +82,8 @@ def with_session_groups(plan: Plan) -> Plan:
         NoSessionGroups: it does more with sessions than to group them, and to filter, project and
             unite the groups.
     """
+    if _are_rows(plan):
+        return _rows(rows_of_sessions(plan), plan)
     match plan:
         case Filter() | Project():
             return plan.with_inputs(with_session_groups(plan.input))
@@ -122,6 +139,45 @@ def rows_of_sessions(plan: Plan) -> GroupedRows:
         f"put a window over these groups, as in FROM TUMBLE((SELECT ...), _ts, INTERVAL '1' HOUR), "
         f"or write {_EARLY}"
     )
+
+
+def _are_rows(plan: Plan) -> bool:
+    """Whether a plan has rows of sessions one by one."""
+    while isinstance(plan, (Filter, Project)):
+        plan = plan.input
+    return isinstance(plan, Sessions)
+
+
+def _rows(rows: GroupedRows, plan: Plan) -> Project:
+    """The rows of sessions that have ended: those of a session are a list, then rows again."""
+    sessions, start = rows.sessions, rows.sessions.start
+    partition = sessions.partition
+    columns = columns_of_plan(sessions)
+    read = {i for e in (*rows.columns, *rows.terms) for i in columns_of(e) if i < start}
+    others = [i for i in sorted(read) if columns[i] not in partition]
+    for i in others:
+        if not has_order(columns[i].type):
+            shown = f"'{columns[i].name}', a {sql_type(columns[i].type)}"
+            raise NoSessionGroups(f"rows of sessions with {shown}, are not supported: {_ROWS}")
+    ordered = [Ordering(columns[i]) for i in others] or [Ordering(_TRUE)]
+    keys = Aggregate("sorted_list", sort_key("SESSION", *ordered), _KEYS)
+    own = (*map(_name, partition), str(keys))
+    groups = SessionGroups(sessions.input, partition, sessions.gap_us, None, (), (keys,), own)
+    *known, made = columns_of_plan(groups)
+    lists = (all_values(made, ordered[: n + 1], empty=True) for n in range(len(ordered)))
+    zipped = functions.resolve("arrays_zip", tuple(lists))
+    below = Project(groups, (*known, zipped), (*(c.name for c in known), "rows"))
+    fields = tuple(f.name for f in zipped.type.value_type)
+    named = tuple(columns[i].name for i in others) or fields
+    unnested = Unnest(below, columns_of_plan(below)[-1], fields, named)
+    found = columns_of_plan(unnested)
+    at = {columns[start + i]: found[len(partition) + i] for i in range(2)}
+    at |= {k: found[i] for i, k in enumerate(partition) if isinstance(k, ColumnRef)}
+    at |= {columns[i]: found[len(known) + 1 + place] for place, i in enumerate(others)}
+    definitions = [at.get(c, c) for c in columns]
+    kept = filtered(unnested, (over(t, definitions) for t in rows.terms))
+    exprs = tuple(over(e, definitions) for e in rows.columns)
+    return Project(kept, exprs, tuple(f.name for f in plan.schema))
 
 
 def _grouped(plan: GroupBy, rows: GroupedRows) -> Project:

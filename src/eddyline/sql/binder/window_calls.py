@@ -17,10 +17,20 @@ from eddyline.algebra.nodes.over import RowFunction
 from eddyline.errors import UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.frames import Bounds, FrameOf, read_frame
-from eddyline.sql.binder.over_calls import PLACE, OverCall, OverFrame, value_at_end
+from eddyline.sql.binder.over_calls import (
+    PLACE,
+    OverCall,
+    OverFrame,
+    value_at_end,
+    value_of_place,
+)
 
 #: What an ORDER BY without a frame has.
 _RUNNING: Final = ("RANGE", "UNBOUNDED PRECEDING", "CURRENT ROW")
+_ALL_BEFORE: Final = ("ROWS", "UNBOUNDED PRECEDING", "CURRENT ROW")
+_NTH_OF_ROWS: Final = (
+    "write ROWS, as in ROWS UNBOUNDED PRECEDING or ROWS BETWEEN 3 PRECEDING AND CURRENT ROW"
+)
 _WHOLE: Final = ("UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING")
 _SHORT: Final = {"first": "first_value", "any_value": "first_value", "last": "last_value"}
 _RANKS: Final = ("row_number", "rank", "dense_rank", "ntile", "percent_rank", "cume_dist")
@@ -73,23 +83,55 @@ class WindowCall:
                 current row only.
         """
         name = _SHORT.get(self.name, self.name)
-        if name not in (*_KNOWN, "lead"):
+        if name not in (*_KNOWN, "lead", "nth_value"):
             raise self._fail(f"IGNORE NULLS with {self.name} and OVER is not supported")
-        if name in ("lag", "lead") and len(self.arguments) > 1:
-            raise self._fail(f"{self.name} with IGNORE NULLS takes 1 argument: the next value")
-        self.takes(1, 1)
         if not self.order:
             raise self._fail(f"{self.name} needs ORDER BY in OVER (...)")
+        if name in ("lag", "lead"):
+            return self._known_neighbour(name)
+        if name == "nth_value":
+            self.takes(2, 2)
+            return self.nth_of_frame(self.number(1, 1), ignore=True)
+        self.takes(1, 1)
         given = self.frame or _RUNNING
-        up_to_here = given in (_RUNNING, ("ROWS", "UNBOUNDED PRECEDING", "CURRENT ROW"))
-        if name == "lead":
-            return self._end_of(FrameOf(None, 0, Bounds("rows", 1, None)), "first", ignore=True)
-        if name != "lag" and (not up_to_here or self._excludes or (name, self.frame) == _TIED):
+        up_to_here = given in (_RUNNING, _ALL_BEFORE)
+        if not up_to_here or self.excludes or (name, self.frame) == _TIED:
             return self.end_of_frame(name.removesuffix("_value"), ignore=True)
         return self.call(_KNOWN[name], self.arguments[0])
 
+    def _known_neighbour(self, name: str) -> Expr:
+        """The value so many rows with a value before, or behind; a default stands for none."""
+        self.takes(1, 3)
+        if self.frame is not None:
+            raise self._fail(f"{self.name} takes no ROWS or RANGE: it is about the whole partition")
+        value = self.arguments[0]
+        offset = self.number(1, 1) if len(self.arguments) > 1 else 1
+        if name == "lag":
+            found = self.call("known_before", value, 0 if offset == 1 else offset)
+        else:
+            behind = FrameOf(None, 0, Bounds("rows", 1, None))
+            found = (
+                self._end_of(behind, "first", ignore=True)
+                if offset == 1
+                else self._of_frame(behind, value_of_place(value, offset, back=False, ignore=True))
+            )
+        if len(self.arguments) < 3:
+            return found
+        return functions.resolve("coalesce", (found, self.arguments[2]))
+
+    def nth_of_frame(self, number: int, *, ignore: bool) -> Expr:
+        """The value of the row of a number in the frame; with ``ignore`` of those with a value."""
+        if self.frame is None or self.frame[0] != "ROWS":
+            raise self.refuse_frame(_NTH_OF_ROWS)
+        value = self.arguments[0]
+        if ignore and not self.excludes and self.frame == _ALL_BEFORE:
+            return self.call("nth_known", value, number)
+        frame = read_frame(self.node.args.get("spec"), self.context)
+        return self._of_frame(frame, value_of_place(value, number, back=False, ignore=ignore))
+
     @property
-    def _excludes(self) -> bool:
+    def excludes(self) -> bool:
+        """Whether the frame leaves out rows around the current one."""
         spec = self.node.args.get("spec")
         return spec is not None and bool(spec.args.get("exclude"))
 
@@ -98,7 +140,7 @@ class WindowCall:
         """Whether the frame has the current row and, if it has others, all between them."""
         _, start, end = self.frame or _RUNNING
         return not (
-            self._excludes
+            self.excludes
             or (end != "CURRENT ROW" and not end.endswith("FOLLOWING"))
             or (start != "CURRENT ROW" and not start.endswith("PRECEDING"))
         )
@@ -114,7 +156,12 @@ class WindowCall:
     def _end_of(self, frame: FrameOf, function: str, *, ignore: bool) -> Expr:
         of_rows = frame.bounds.unit == "rows"
         order = (Ordering(PLACE),) if of_rows else self.order
-        value = value_at_end(function, self.arguments[0], order, ignore=ignore)
+        return self._of_frame(
+            frame, value_at_end(function, self.arguments[0], order, ignore=ignore)
+        )
+
+    def _of_frame(self, frame: FrameOf, value: Expr) -> Expr:
+        """A value over aggregates of a frame."""
         return OverFrame(
             value.type,
             "over",
@@ -239,11 +286,10 @@ def _last_value(call: WindowCall) -> Expr:
 def _nth_value(call: WindowCall) -> Expr:
     call.takes(2, 2)
     value, place, rows = call.arguments[0], call.number(1, 1), _preceding(call)
-    if call.frame == ("ROWS", "UNBOUNDED PRECEDING", "CURRENT ROW"):
+    if call.frame == _ALL_BEFORE and not call.excludes:
         return call.call("nth_value", value, place)
-    if rows is None:
-        advice = "write ROWS BETWEEN n, or UNBOUNDED, PRECEDING AND CURRENT ROW"
-        raise call.refuse_frame(advice)
+    if rows is None or call.excludes:
+        return call.nth_of_frame(place, ignore=False)
     if place > rows + 1:
         return functions.literal(None, value.type)
     few = functions.literal(rows, pa.int64())

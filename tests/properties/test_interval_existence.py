@@ -1,0 +1,196 @@
+"""EXISTS, NOT EXISTS and IN of streams without windows, by conditions on their event times: each
+row comes once, when it is certain, or with its first match; computed here from all rows ever.
+"""
+
+from __future__ import annotations
+
+import io
+from random import Random
+from typing import Any, Final
+
+import pyarrow as pa
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from eddyline import Engine, SqlError
+from eddyline.testing.engines import engine_with
+from eddyline.testing.script import Script
+from eddyline.testing.strategies import OPTIONS
+from window_rows import rows
+
+DDL: Final = "".join(
+    f"CREATE STREAM {name} (ts TIMESTAMP, k STRING, x BIGINT) TIMESTAMP BY ts;" for name in "ab"
+)
+STEPS: Final = (-300_000, -1, 0, 1, 100_000, 300_000, 800_001)
+TERMS: Final = {
+    "EXISTS": "EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.x > 0 AND {times})",
+    "NOT EXISTS": "NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.x > 0 AND {times})",
+    "IN": "a.x IN (SELECT x FROM b WHERE b.k = a.k AND b.x > 0 AND {times})",
+    "NOT IN": "a.x NOT IN (SELECT x FROM b WHERE {times})",
+}
+#: A row of a, or of b: (ts, k, x). A result: its instant, and a row of a.
+Row = tuple[int, str, int | None]
+Result = tuple[int, Row]
+
+
+def term(kind: str, back: int, ahead: int) -> str:
+    """b is between ``back`` before a and ``ahead`` after."""
+    start, end = (f"INTERVAL '{us}' MICROSECOND" for us in (back, ahead))
+    return TERMS[kind].format(times=f"b.ts BETWEEN a.ts - {start} AND a.ts + {end}")
+
+
+def is_match(kind: str, a: Row, b: Row) -> bool:
+    """Whether a row of b in the bounds counts: for NOT IN, whether it excludes the row of a."""
+    if kind == "NOT IN":
+        return a[2] is None or b[2] is None or a[2] == b[2]
+    same = a[1] == b[1] and b[2] is not None and b[2] > 0
+    return same and (kind != "IN" or a[2] == b[2])
+
+
+def expected(
+    terms: list[tuple[str, int, int]], given_rows: dict[str, list[Any]], until: int
+) -> list[Result]:
+    """The results of a row of a that satisfies all terms."""
+    wait = max(0, *(ahead for _, _, ahead in terms)) + 1
+    early = wait > 1 and not any(kind.startswith("NOT") for kind, *_ in terms)
+    found: list[Result] = []
+    for a in given_rows["a"]:
+        at, holds = a[0], True
+        for kind, back, ahead in terms:
+            times = [
+                b[0]
+                for b in given_rows["b"]
+                if -back <= b[0] - a[0] <= ahead and is_match(kind, a, b)
+            ]
+            holds = holds and bool(times) != kind.startswith("NOT")
+            at = max([at, *([min(times)] if times else [])])
+        if holds:
+            found.append((at if early else a[0] + wait, a))
+    return sorted((r for r in found if r[0] <= until), key=repr)
+
+
+def results(tables: list[pa.Table]) -> list[Result]:
+    found: list[Result] = []
+    for table in tables:
+        assert set(table["_op"].to_pylist()) <= {"+"}
+        at, ts = (table[n].cast(pa.int64()).to_pylist() for n in ("_ts", "ts"))
+        assert at == sorted(at)
+        values = (table[n].to_pylist() for n in ("k", "x"))
+        found += zip(at, zip(ts, *values, strict=True), strict=True)
+    return sorted(found, key=repr)
+
+
+def restarted(engine: Engine) -> Engine:
+    saved = io.BytesIO()
+    engine.save(saved)
+    saved.seek(0)
+    return Engine.load(saved)
+
+
+def bounded(random: Random) -> tuple[str, int, int]:
+    back = random.choice(STEPS)
+    return random.choice([*TERMS]), back, random.choice([s for s in STEPS if s >= -back])
+
+
+def play(random: Random, options: dict[str, Any]) -> int:
+    """Rows and restarts; returns the number of results."""
+    engine = engine_with(**options)
+    engine.sql(DDL)
+    cases = {f"q{i}": [bounded(random) for _ in range(random.choice([1, 1, 2]))] for i in range(4)}
+    for name, terms in cases.items():
+        where = " AND ".join(term(*t) for t in terms)
+        engine.query(f"SELECT a.ts, a.k, a.x FROM a WHERE {where}", name=name)
+    fed: dict[str, list[Any]] = {"a": [], "b": []}
+    out: dict[str, list[pa.Table]] = {name: [] for name in engine.queries}
+    now = random.choice([-3_200_000, 1_000_000])
+    for _ in range(random.randint(1, 4)):
+        tables, ends = {}, [now]
+        for stream in "ab":
+            clock = [now]
+            tables[stream] = rows(random, clock, random.choice([1, 4, 9]), "ab")
+            fed[stream] += zip(*tables[stream].to_pydict().values(), strict=True)
+            ends.append(clock[0])
+        now = max(ends)
+        changes = engine.process(tables, watermark=now)
+        for name, found in out.items():
+            found.append(changes[name])
+        if random.random() < 0.4:
+            engine = restarted(engine)
+    changes = engine.advance(now + 10_000_000)
+    total = 0
+    for name, terms in cases.items():
+        found = results([*out[name], changes[name]])
+        assert found == expected(terms, fed, now + 10_000_000), (terms, fed)
+        total += len(found)
+    return total
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 3, 1000])
+def test_results_come_once(chunk_rows: int) -> None:
+    found = [play(Random(f"{seed} {chunk_rows}"), {"chunk_rows": chunk_rows}) for seed in range(10)]
+    assert sum(found) > 90
+
+
+@given(st.integers(0, 2**48), OPTIONS)
+def test_results_come_once_under_each_strategy(seed: int, options: dict[str, Any]) -> None:
+    event(f"state: {options['state']}")
+    play(Random(seed), options | {"keep": {}})
+
+
+@given(random=st.randoms(use_true_random=False), options=OPTIONS)
+def test_beside_windows_the_answer_is_that_of_all_rows(
+    random: Random, options: dict[str, Any]
+) -> None:
+    """Without its window the sub-query has all rows, as the oracle reads it."""
+    source = random.choice(["a [RANGE 1 SECOND]", "a [RANGE 300 MILLISECONDS]", "a [NOW]"])
+    where = term(*bounded(random))
+    emit = random.choice(["CHANGES", "INSERTS", "SNAPSHOT EVERY 700 MILLISECONDS"])
+    script = Script(
+        DDL, {"q": f"SELECT k, x FROM {source} AS a WHERE {where} EMIT {emit}"}, options=options
+    )
+    clock = 1_000_000
+    for _ in range(random.randint(1, 3)):
+        ends = {name: [clock] for name in "ab"}
+        fed = {n: rows(random, end, random.choice([1, 4, 9]), "ab") for n, end in ends.items()}
+        script.process(**fed)
+        clock = max(end for (end,) in ends.values())
+        if random.random() < 0.3:
+            script.restart()
+    script.advance(clock + random.choice([0, 1, 900_000, 6_000_000])).finish()
+
+
+def test_windows_over_what_is_certain() -> None:
+    engine = Engine()
+    engine.sql(DDL)
+    alone = f"SELECT a.k FROM a WHERE {term('NOT EXISTS', 0, 300_000)}"
+    engine.query(
+        f"SELECT k, COUNT(*) AS n FROM TUMBLE(({alone}), DESCRIPTOR(_ts), INTERVAL '1' SECOND) "
+        "GROUP BY k, window_start, window_end",
+        name="n",
+    )
+    a = pa.table({"ts": [0, 100_000, 800_000], "k": ["a"] * 3, "x": [1, 1, 1]})
+    b = pa.table({"ts": [150_000], "k": ["a"], "x": [1]})
+    out = engine.process({"a": a, "b": b}, watermark=3_000_000)["n"]
+    assert out["n"].to_pylist() == [1]  # the one at 800 is alone from 1.1 s on
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("EXISTS (SELECT 1 FROM b WHERE b.k = a.k)", "bound the times of the rows that match"),
+        (
+            "EXISTS (SELECT 1 FROM b WHERE b.ts >= a.ts - INTERVAL '1' SECOND)",
+            "bound the times of the rows that match on both sides",
+        ),
+        (
+            "EXISTS (SELECT 1 FROM b [RANGE 1 HOUR] WHERE b.ts <= a.ts)",
+            "EXISTS needs a window on stream 'a'",
+        ),
+    ],
+)
+def test_without_bounds_windows_are_needed(where: str, message: str) -> None:
+    engine = Engine()
+    engine.sql(DDL)
+    with pytest.raises(SqlError, match=message):
+        engine.query(f"SELECT a.k FROM a WHERE {where}", name="q")
