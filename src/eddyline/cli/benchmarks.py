@@ -49,6 +49,34 @@ def bench_flink(
         run_flink(rows=rows, json=json)
 
 
+@bench.command("peers")
+def bench_peers(
+    peer: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this one, may be repeated; default: all that can be installed."),
+    ] = None,
+    case: Annotated[
+        str | None, typer.Option(help="Only cases with this in their name, as 'join'.")
+    ] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Measured runs of each peer.")] = None,
+    cores: Annotated[int, typer.Option(min=1, help="Cores of each peer.")] = 1,
+    memory: Annotated[int, typer.Option(min=512, help="MB of each peer.")] = 6_000,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few and small cases: two minutes.")
+    ] = False,
+    write: Annotated[
+        Path | None, typer.Option(help="Write a page, as docs/peers.md.", metavar="FILE")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Measure other systems beside the engine, by equal results over equal rows, in turns."""
+    from eddyline.bench.peers.run import Choice, run_peers
+
+    choice = Choice(peer or (), case, quick, rounds, cores, memory)
+    with failures.reported():
+        run_peers(choice, write=write, json=json)
+
+
 @bench.command("mix")
 def bench_mix(
     kind: Annotated[

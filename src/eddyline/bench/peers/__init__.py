@@ -1,0 +1,1 @@
+"""``eddyline bench peers``: the same queries over the same rows in other systems, in turns."""

@@ -1,0 +1,1 @@
+"""Peers in Python: programs that ``eddyline.bench.peers.process`` starts and talks to."""

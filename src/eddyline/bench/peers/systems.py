@@ -1,0 +1,182 @@
+"""The peers: how each is installed and started, and what it can be asked."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from importlib.metadata import version
+from typing import Final, NamedTuple
+
+from eddyline.bench.peers.cases import Case
+from eddyline.bench.peers.install import HERE, java, rust
+from eddyline.bench.peers.process import Limits
+from eddyline.bench.peers.programs import duckdb_peer, eddyline_peer
+from eddyline.errors import SetupError
+
+
+class Forms(NamedTuple):
+    """How a query can be written for a peer.
+
+    Attributes:
+        names: the fastest of them counts; without names the case is left out.
+        why: it is left out.
+    """
+
+    names: tuple[str, ...] = ()
+    why: str = ""
+
+
+class System(ABC):
+    """A peer, or Eddyline itself.
+
+    Attributes:
+        name: on the command line. title: for readers.
+        warm_s: seconds for which it runs before it is measured.
+        calls: whether it takes many rows at once; others take one after the other, whatever
+            the size of a call.
+    """
+
+    name: str
+    title: str
+    warm_s: float = 0.0
+    calls: bool = True
+
+    @abstractmethod
+    def install(self) -> None:
+        """Fetch and compile what is not there yet.
+
+        Raises:
+            SetupError: something that it needs is missing.
+        """
+
+    @abstractmethod
+    def command(self, limits: Limits) -> list[str]:
+        """The program, without the folder of the case that it takes."""
+
+    @abstractmethod
+    def forms(self, case: Case) -> Forms:
+        """The forms of a case."""
+
+    def environment(self) -> Mapping[str, str]:
+        """Variables of its process."""
+        return {}
+
+    @abstractmethod
+    def version(self) -> str:
+        """What is measured."""
+
+
+def _module(program: str) -> list[str]:
+    return [sys.executable, "-m", f"eddyline.bench.peers.programs.{program}"]
+
+
+class Eddyline(System):
+    """The engine, embedded."""
+
+    name, title = "eddyline", "Eddyline"
+
+    def install(self) -> None:
+        return None
+
+    def command(self, limits: Limits) -> list[str]:
+        return _module("eddyline_peer")
+
+    def forms(self, case: Case) -> Forms:
+        return Forms(eddyline_peer.forms(case))
+
+    def version(self) -> str:
+        return f"Eddyline {version('eddyline')}, embedded"
+
+
+class DuckDb(System):
+    """The same answer computed offline."""
+
+    name, title = "duckdb", "DuckDB, offline"
+
+    def install(self) -> None:
+        if importlib.util.find_spec("duckdb") is None:
+            raise SetupError("this needs DuckDB: pip install 'eddyline[bench]'")
+
+    def command(self, limits: Limits) -> list[str]:
+        return _module("duckdb_peer")
+
+    def forms(self, case: Case) -> Forms:
+        if case.call_rows < 100_000:
+            return Forms(why="has all rows at once")
+        return Forms(duckdb_peer.forms(case))
+
+    def version(self) -> str:
+        return f"DuckDB {version('duckdb')}, offline, all rows at once"
+
+
+class Esper(System):
+    """Compiled EPL."""
+
+    name, title = "esper", "Esper"
+    warm_s, calls = 8.0, False
+    _size_mb: Final = 13
+
+    @cached_property
+    def _path(self) -> str:
+        files = ("Case", "Serve", "Events", "EsperPeer")
+        sources = [HERE / "java" / f"{name}.java" for name in files]
+        return java(self.name, HERE / "java" / "esper.xml", sources, self._size_mb)
+
+    def install(self) -> None:
+        assert self._path, "a class path"
+
+    def command(self, limits: Limits) -> list[str]:
+        return java_command(self._path, "EsperPeer", limits)
+
+    def forms(self, case: Case) -> Forms:
+        if case.kind == "rules":
+            return Forms(("filters", "cells") if case.count > 100 else ("filters",))
+        if case.kind == "queries":
+            return Forms(("shared", "statements") if case.count <= 10 else ("shared",))
+        if case.kind in ("groups", "distinct"):
+            return Forms(("time",))
+        return Forms(("time", "ext_timed"))
+
+    def version(self) -> str:
+        return "Esper 9.0.0, compiled EPL, no locks"
+
+
+class Differential(System):
+    """A program in Rust for each kind of case."""
+
+    name, title = "differential", "differential"
+    _size_mb: Final = 6
+
+    @cached_property
+    def _binary(self) -> str:
+        return str(rust("differential_peer", HERE / "rust", self._size_mb))
+
+    def install(self) -> None:
+        assert self._binary, "a program"
+
+    def command(self, limits: Limits) -> list[str]:
+        return [self._binary]
+
+    def forms(self, case: Case) -> Forms:
+        if case.kind == "join":
+            return Forms(("timed", "steps"))
+        if case.kind == "rules":
+            return Forms(("scan", "cells") if case.count <= 100 else ("cells",))
+        return Forms(("dataflow",))
+
+    def version(self) -> str:
+        return "differential dataflow 0.26.0, one worker"
+
+
+def java_command(path: str, main: str, limits: Limits, *options: str) -> list[str]:
+    """A JVM with the memory of the limits; its collector fits the number of cores."""
+    collector = "-XX:+UseSerialGC" if len(limits.cores) == 1 else "-XX:+UseParallelGC"
+    return ["java", f"-Xmx{limits.memory_mb}m", collector, *options, "-cp", path, main]
+
+
+def systems() -> list[System]:
+    """Eddyline first."""
+    return [Eddyline(), DuckDb(), Esper(), Differential()]
