@@ -77,31 +77,49 @@ class ProbeQueue:
 
     Attributes:
         probe: finds the match.
-        suspended: these rows, by the key of the match.
         trial: measures whether the probe is useful.
         missed: number of rows without the match so far.
     """
 
-    def __init__(self, probe: MatchProbe, suspended: HashIndex) -> None:
+    def __init__(self, probe: MatchProbe, buffer: RowBuffer) -> None:
         self.probe = probe
-        self.suspended = suspended
         self.trial = Trial()
         self.missed = 0
+        self._buffer = buffer
+        self._suspended: HashIndex | None = buffer.new_index()  # None: rows pass unprobed
 
     @property
     def asleep(self) -> bool:
         """Whether rows pass unprobed for the time being."""
         return self.trial.asleep
 
-    def fall_asleep(self) -> None:
-        """Let rows pass unprobed for a while. No row may be suspended any more."""
+    @property
+    def suspended(self) -> HashIndex:
+        """The suspended rows, by the key of the match; there is none while rows pass unprobed."""
+        assert self._suspended is not None, "rows are probed"
+        return self._suspended
+
+    def fall_asleep(self) -> Array:
+        """Let rows pass unprobed for a while; returns positions of those that were suspended."""
+        suspended = self.suspended.take_all()
         self.trial.fall_asleep()
         self.probe.release()
+        self.suspended.close()  # the rows of large inputs would go on having a lane for it
+        self._suspended = None
+        return suspended
 
     def let_pass(self, rows: int) -> None:
         """Count rows that passed unprobed; start another trial if it is time."""
         if self.trial.let_pass(rows):
             self.probe.acquire()
+            self._suspended = self._buffer.new_index()
+
+    def close(self) -> None:
+        """Remove its lanes from the store of the rows."""
+        if not self.asleep:
+            self.suspended.close()
+            self.probe.release()
+        self.probe.close()
 
 
 class Consumer:
@@ -116,7 +134,7 @@ class Consumer:
         self, buffer: RowBuffer, probes: Sequence[MatchProbe], *, trying: bool, unjudged: bool
     ) -> None:
         self._buffer = buffer
-        self.queues = [ProbeQueue(p, buffer.new_index()) for p in probes]
+        self.queues = [ProbeQueue(p, buffer) for p in probes]
         self._trying = trying
         self.unjudged = unjudged
 
@@ -166,8 +184,7 @@ class Consumer:
 
     def _matched(self, queue: ProbeQueue, clock: int) -> Array:
         if self._trying and queue.trial.spares_nothing():
-            queue.fall_asleep()
-            return queue.suspended.take_all()
+            return queue.fall_asleep()
         found = queue.suspended.take_out(queue.probe.fresh())
         unmatched = queue.probe.unmatched(self._buffer.rows_at, found, clock)
         if unmatched is not None:
@@ -178,8 +195,9 @@ class Consumer:
 
     def suspended(self) -> tuple[Array, int]:
         """Positions of the suspended rows, expired ones among them, and the number of keys."""
-        rows = [r.suspended.positions() for r in self.queues]
-        keys = sum(r.suspended.sizes()[1] for r in self.queues)
+        awake = [r.suspended for r in self.queues if not r.asleep]
+        rows = [suspended.positions() for suspended in awake]
+        keys = sum(suspended.sizes()[1] for suspended in awake)
         return np.concatenate([_NO_ROWS, *rows]), keys
 
     @property
@@ -190,16 +208,14 @@ class Consumer:
     def forget(self) -> None:
         """Forget which rows are suspended: all are to be judged again."""
         for queue in self.queues:
-            queue.suspended.take_all()
+            if not queue.asleep:
+                queue.suspended.take_all()
         self.unjudged = True
 
     def close(self) -> None:
         """Remove its lanes from the store of the rows."""
         for queue in self.queues:
-            queue.suspended.close()
-            if not queue.asleep:
-                queue.probe.release()
-            queue.probe.close()
+            queue.close()
 
 
 class Gate:
