@@ -279,3 +279,35 @@ def double_of(digits: int, count: int, exponent: int, length: int) -> tuple[int,
     if length > 256 or abs(exponent) + length > _LARGEST_EXPONENT:
         return -1, 0.0
     return length, 0.0
+
+
+@kernel
+def skipped(data: np.ndarray, p: int, end: int, in_text: bool) -> int:
+    """Behind a value that is not declared. ``in_text``: within one that is read as text, which has
+    numbers and strings as they are usually written.
+    """
+    c = data[p]
+    if c == 34:
+        p, escaped = after_string(data, p + 1, end)
+        return -1 if escaped and in_text else p
+    if c == 45 or 48 <= c <= 57:
+        begin = p
+        p, whole, value, count, _, _ = number(data, p, end)
+        if in_text and (not whole or count == TOO_LONG or (value == 0 and data[begin] == 45)):
+            return -1
+        return p
+    return literal(data, p, end)
+
+
+@kernel
+def literal(data: np.ndarray, p: int, end: int) -> int:
+    """Behind true, false or null."""
+    word = data[p : min(p + 5, end)]
+    if word.size < 4:
+        return -1
+    if word[0] == 116 and word[1] == 114 and word[2] == 117 and word[3] == 101:
+        return p + 4
+    if word[0] == 110 and word[1] == 117 and word[2] == 108 and word[3] == 108:
+        return p + 4
+    is_false = word[0] == 102 and word[1] == 97 and word[2] == 108 and word[3] == 115
+    return p + 5 if is_false and word.size == 5 and word[4] == 101 else -1
