@@ -20,6 +20,46 @@ from eddyline.cli.options import (
 from eddyline.cli.serving import Address, TokenFile, TokenVariable, http_server
 from eddyline.cli.spark_properties import Jars, Master, Packages, Properties, spark_properties
 
+_Checkpoint = Annotated[
+    str | None,
+    typer.Option(help="Directory for progress and state; a restart continues from it."),
+]
+_Once = Annotated[
+    bool,
+    typer.Option(
+        "--once/--continuous",
+        help="Process the rows that the sources hold now and end, or run until interrupted.",
+    ),
+]
+_Finish = Annotated[
+    bool | None,
+    typer.Option(
+        "--finish/--no-finish",
+        help="With --once: whether the input has ended, so that rows held for the watermark "
+        "are processed and all windows expire. By default only without --checkpoint.",
+    ),
+]
+_Shards = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="How many shards run side by side, each an engine with a part of the rows; by "
+        "default as many as the checkpoint has, or as there are cores.",
+    ),
+]
+_MaxShards = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Into how many shards the same queries are divided at most: the largest number "
+        "that eddyline rescale can set. Fixed at the first start, by default --shards.",
+    ),
+]
+_Dropped = Annotated[
+    list[str] | None,
+    typer.Option(help="A query to drop before the first batch; may be repeated."),
+]
+
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
@@ -41,48 +81,15 @@ def demo(json: Json = False) -> None:
 
 def run(
     file: ScriptFile,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option(help="Directory for progress and state; a restart continues from it."),
-    ] = None,
-    once: Annotated[
-        bool,
-        typer.Option(
-            "--once/--continuous",
-            help="Process the rows that the sources hold now and end, or run until interrupted.",
-        ),
-    ] = True,
-    finish: Annotated[
-        bool | None,
-        typer.Option(
-            "--finish/--no-finish",
-            help="With --once: whether the input has ended, so that rows held for the watermark "
-            "are processed and all windows expire. By default only without --checkpoint.",
-        ),
-    ] = None,
-    shards: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="How many shards run side by side, each an engine with a part of the rows; by "
-            "default as many as the checkpoint has, or as there are cores.",
-        ),
-    ] = None,
-    max_shards: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Into how many shards the same queries are divided at most: the largest number "
-            "that eddyline rescale can set. Fixed at the first start, by default --shards.",
-        ),
-    ] = None,
+    checkpoint: _Checkpoint = None,
+    once: _Once = True,
+    finish: _Finish = None,
+    shards: _Shards = None,
+    max_shards: _MaxShards = None,
     capacity: Capacity = None,
     keep: Keep = None,
     assignments: Assignments = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(help="A query to drop before the first batch; may be repeated."),
-    ] = None,
+    drop: _Dropped = None,
     restart: Restarts = 0,
     master: Master = None,
     packages: Packages = None,
@@ -101,8 +108,7 @@ def run(
     from eddyline.cli.job_log import log_file
     from eddyline.cli.starting import read, starting_spark
 
-    if max_shards is not None and max_shards < (shards or 1):
-        raise typer.BadParameter(f"it is below --shards {shards}", param_hint="--max-shards")
+    _check_shards(shards, max_shards)
     chosen = capacity is not None or assignments or keep
     settings = settings_of(capacity, assignments, keep) if chosen else None
     properties = spark_properties(conf, master, packages, jars)
@@ -116,12 +122,11 @@ def run(
         from eddyline.engine.settings import DEFAULT_SETTINGS
         from eddyline.spark.operation.supervisor import Restart
 
-        ended = once and (checkpoint is None if finish is None else finish)
         job = Job(
             file,
             checkpoint,
             once=once,
-            input_ends=ended,
+            input_ends=once and (checkpoint is None if finish is None else finish),
             shards=shards,
             max_shards=max_shards,
             settings=settings or DEFAULT_SETTINGS,
@@ -134,6 +139,11 @@ def run(
         if server is not None:
             view.place("http", server.url)
         run_job(job, view, spark)
+
+
+def _check_shards(shards: int | None, max_shards: int | None) -> None:
+    if max_shards is not None and max_shards < (shards or 1):
+        raise typer.BadParameter(f"it is below --shards {shards}", param_hint="--max-shards")
 
 
 def backtest(

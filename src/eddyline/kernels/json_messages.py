@@ -7,7 +7,7 @@ no name twice, no text behind the object. For anything else the kernel makes no 
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -18,10 +18,12 @@ from eddyline.kernels.json_text import (
     after_string,
     compacted,
     double_of,
+    literal,
     number,
+    skipped,
     unescape,
 )
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare, bare_inlined, kernel
 
 #: What a node of a declaration is.
 OBJECT, ARRAY, TEXT, INTEGER, DOUBLE, DECIMAL, BOOLEAN = range(7)
@@ -39,6 +41,32 @@ NONE = -1
 _TENS = 10 ** np.arange(19, dtype=np.int64)
 _SKIPPED = -1
 _VALUE, _NAME, _AFTER, _CLOSE = range(4)
+#: Of an object or array: its node; the next field that is probable, or the element that is read;
+#: the number of the object; whether it is one.
+_NODE, _NEXT, _OBJECT, _IS_OBJECT = range(4)
+
+
+class Declaration(NamedTuple):
+    """What is read, and how far a message has been read.
+
+    Attributes:
+        nodes, names: the declaration. seen: int64 by node, the object that had the field last.
+        of_depth: int64[4, MAX_DEPTH], rows as named above: of the objects and arrays around.
+    """
+
+    nodes: np.ndarray
+    names: np.ndarray
+    seen: np.ndarray
+    of_depth: np.ndarray
+
+
+class Target(NamedTuple):
+    """Where values are written; see ``plain_messages``."""
+
+    values: np.ndarray
+    reals: np.ndarray
+    lengths: np.ndarray
+    more: np.ndarray
 
 
 @kernel
@@ -64,15 +92,13 @@ def plain_messages(
         plain: bool[n].
     """
     seen = np.zeros(nodes.size, np.int64)
-    of_depth = np.zeros((4, MAX_DEPTH), np.int64)
+    declaration = Declaration(nodes, names, seen, np.zeros((4, MAX_DEPTH), np.int64))
+    target = Target(values, reals, lengths, more)
     written = 0
     for row in range(offsets.size - 1):
         for slot in range(lengths.shape[0]):
             lengths[slot, row] = NONE
-        end = _message(
-            data, offsets[row], offsets[row + 1], nodes, names, row, values,
-            reals, lengths, more, written, seen, of_depth,
-        )  # fmt: skip
+        end = _message(data, offsets[row], offsets[row + 1], row, written, declaration, target)
         plain[row] = end >= 0
         if end >= 0:
             written = end
@@ -81,24 +107,18 @@ def plain_messages(
                 lengths[slot, row] = NONE
 
 
-@kernel
+@bare
 def _message(
     data: np.ndarray,
     p: int,
     end: int,
-    nodes: np.ndarray,
-    names: np.ndarray,
     row: int,
-    values: np.ndarray,
-    reals: np.ndarray,
-    lengths: np.ndarray,
-    more: np.ndarray,
     written: int,
-    seen: np.ndarray,
-    of_depth: np.ndarray,
+    declaration: Declaration,
+    target: Target,
 ) -> int:
     """Read a message; returns the new end of what is written to ``more``, or -1."""
-    node_at, next_at, object_at, is_object = of_depth[0], of_depth[1], of_depth[2], of_depth[3]
+    nodes, _, _, of_depth = declaration
     depth, node, state = 0, 0, _VALUE
     text_depth, text_begin, text_node, has_space = 0, 0, 0, False
     p = after_space(data, p, end)
@@ -117,9 +137,7 @@ def _message(
                 return -1
             if depth == MAX_DEPTH:
                 return -1
-            node_at[depth], next_at[depth], is_object[depth] = node, 0, c == 123
-            seen[0] += 1  # the root is in no object: it counts objects
-            object_at[depth] = seen[0]
+            _begin(depth, node, c == 123, declaration)
             depth += 1
             begin = p + 1
             p = after_space(data, begin, end)
@@ -134,72 +152,42 @@ def _message(
                 node = _element(nodes, node, 0)
         elif state == _VALUE:
             if node >= 0:
-                p, written = _declared(
-                    data, p, end, nodes, node, row, values, reals, lengths, more, written
-                )
+                p, written = _declared(data, p, end, nodes[node], row, written, target)
             else:
-                p = _skipped(data, p, end, text_depth > 0)
+                p = skipped(data, p, end, text_depth > 0)
             if p < 0:
                 return -1
             state = _AFTER
         elif state == _NAME:
-            if c != 34:
+            p, node, is_spaced = _named(data, p, end, depth - 1, text_depth > 0, declaration)
+            if p < 0:
                 return -1
+            has_space |= is_spaced
+            state = _VALUE
+        elif state == _AFTER and c == 44:
             begin = p + 1
-            p, escaped = after_string(data, begin, end)
-            if p < 0 or (escaped and text_depth > 0):
-                return -1
-            top = node_at[depth - 1]
-            node = -1
-            if top >= 0:
-                if escaped:
-                    return -1
-                node = _field(nodes, names, top, next_at[depth - 1], data, begin, p - 1 - begin)
-                if node >= 0:
-                    if seen[node] == object_at[depth - 1]:
-                        return -1
-                    seen[node] = object_at[depth - 1]
-                    next_at[depth - 1] = node - nodes[top].first + 1
+            p = after_space(data, begin, end)
+            has_space |= p > begin
+            if of_depth[_IS_OBJECT, depth - 1]:
+                state = _NAME
+            else:
+                of_depth[_NEXT, depth - 1] += 1
+                node = _element(nodes, of_depth[_NODE, depth - 1], of_depth[_NEXT, depth - 1])
+                state = _VALUE
+        elif state == _AFTER and c == (125 if of_depth[_IS_OBJECT, depth - 1] else 93):
+            state = _CLOSE
+        elif state == _AFTER:
             begin = p
             p = after_space(data, begin, end)
-            if p >= end or data[p] != 58:
+            has_space = True
+            if p == begin:
                 return -1
-            has_space |= p > begin
-            begin = p + 1
-            p = after_space(data, begin, end)
-            has_space |= p > begin
-            state = _VALUE
-        elif state == _AFTER:
-            if c == 44:
-                begin = p + 1
-                p = after_space(data, begin, end)
-                has_space |= p > begin
-                if is_object[depth - 1]:
-                    state = _NAME
-                else:
-                    next_at[depth - 1] += 1
-                    node = _element(nodes, node_at[depth - 1], next_at[depth - 1])
-                    state = _VALUE
-            elif c == (125 if is_object[depth - 1] else 93):
-                state = _CLOSE
-            else:
-                begin = p
-                p = after_space(data, begin, end)
-                has_space = True
-                if p == begin:
-                    return -1
         else:
             p += 1
             if depth == text_depth:
                 slot = nodes[text_node].slot
-                if slot >= 0 and has_space:
-                    values[slot, row] = data.size + written
-                    begin = written
-                    written = compacted(data, text_begin, p, more, written)
-                    lengths[slot, row] = written - begin
-                elif slot >= 0:
-                    values[slot, row] = text_begin
-                    lengths[slot, row] = p - text_begin
+                if slot >= 0:
+                    written = _as_text(data, text_begin, p, has_space, slot, row, written, target)
                 text_depth = 0
             depth -= 1
             if depth == 0:
@@ -208,7 +196,70 @@ def _message(
     return written if after_space(data, p, end) == end else -1
 
 
-@kernel
+@bare_inlined
+def _begin(depth: int, node: int, is_object: bool, declaration: Declaration) -> None:
+    """An object or array begins."""
+    _, _, seen, of_depth = declaration
+    seen[0] += 1  # the root is in no object: it counts objects
+    of_depth[_NODE, depth], of_depth[_NEXT, depth] = node, 0
+    of_depth[_OBJECT, depth], of_depth[_IS_OBJECT, depth] = seen[0], is_object
+
+
+@bare_inlined
+def _named(
+    data: np.ndarray, p: int, end: int, depth: int, in_text: bool, declaration: Declaration
+) -> tuple[int, int, bool]:
+    """Read the name of a field of an object; returns where its value begins, or -1, its node, and
+    whether there is space before the value.
+    """
+    nodes, names, seen, of_depth = declaration
+    if data[p] != 34:
+        return -1, -1, False
+    begin = p + 1
+    p, escaped = after_string(data, begin, end)
+    top, node = of_depth[_NODE, depth], -1
+    if p < 0 or (escaped and (in_text or top >= 0)):
+        return -1, -1, False
+    if top >= 0:
+        node = _field(nodes, names, top, of_depth[_NEXT, depth], data, begin, p - 1 - begin)
+        if node >= 0:
+            if seen[node] == of_depth[_OBJECT, depth]:
+                return -1, -1, False
+            seen[node] = of_depth[_OBJECT, depth]
+            of_depth[_NEXT, depth] = node - nodes[top].first + 1
+    begin = p
+    p = after_space(data, begin, end)
+    if p >= end or data[p] != 58:
+        return -1, -1, False
+    has_space = p > begin
+    begin = p + 1
+    p = after_space(data, begin, end)
+    return p, node, has_space or p > begin
+
+
+@bare
+def _as_text(
+    data: np.ndarray,
+    begin: int,
+    end: int,
+    has_space: bool,
+    slot: int,
+    row: int,
+    written: int,
+    target: Target,
+) -> int:
+    """Make an object or array a text, without space; returns the new end of ``more``."""
+    if not has_space:
+        target.values[slot, row] = begin
+        target.lengths[slot, row] = end - begin
+        return written
+    target.values[slot, row] = data.size + written
+    stop = compacted(data, begin, end, target.more, written)
+    target.lengths[slot, row] = stop - written
+    return stop
+
+
+@bare
 def _element(nodes: np.ndarray, array: int, position: int) -> int:
     """The node of an element of an array."""
     if array < 0:
@@ -219,7 +270,7 @@ def _element(nodes: np.ndarray, array: int, position: int) -> int:
     return nodes[array].rest
 
 
-@kernel
+@bare
 def _field(
     nodes: np.ndarray,
     names: np.ndarray,
@@ -244,56 +295,14 @@ def _field(
     return -1
 
 
-@kernel
-def _skipped(data: np.ndarray, p: int, end: int, in_text: bool) -> int:
-    """Behind a value that is not declared. ``in_text``: within one that is read as text, which has
-    numbers and strings as they are usually written.
-    """
-    c = data[p]
-    if c == 34:
-        p, escaped = after_string(data, p + 1, end)
-        return -1 if escaped and in_text else p
-    if c == 45 or 48 <= c <= 57:
-        begin = p
-        p, whole, value, count, _, _ = number(data, p, end)
-        if in_text and (not whole or count == TOO_LONG or (value == 0 and data[begin] == 45)):
-            return -1
-        return p
-    return _literal(data, p, end)
-
-
-@kernel
-def _literal(data: np.ndarray, p: int, end: int) -> int:
-    """Behind true, false or null."""
-    word = data[p : min(p + 5, end)]
-    if word.size < 4:
-        return -1
-    if word[0] == 116 and word[1] == 114 and word[2] == 117 and word[3] == 101:
-        return p + 4
-    if word[0] == 110 and word[1] == 117 and word[2] == 108 and word[3] == 108:
-        return p + 4
-    is_false = word[0] == 102 and word[1] == 97 and word[2] == 108 and word[3] == 115
-    return p + 5 if is_false and word.size == 5 and word[4] == 101 else -1
-
-
-@kernel
+@bare
 def _declared(
-    data: np.ndarray,
-    p: int,
-    end: int,
-    nodes: np.ndarray,
-    node: int,
-    row: int,
-    values: np.ndarray,
-    reals: np.ndarray,
-    lengths: np.ndarray,
-    more: np.ndarray,
-    written: int,
+    data: np.ndarray, p: int, end: int, of: Any, row: int, written: int, target: Target
 ) -> tuple[int, int]:
     """Read a value that is neither an object nor an array; returns where it ends, or -1, and the
-    new end of what is written to ``more``.
+    new end of what is written to ``more``. ``of``: its node.
     """
-    of = nodes[node]
+    values, reals, lengths, more = target
     kind, slot = of.kind, of.slot
     c, begin = data[p], p
     value, length = begin, NONE
@@ -337,7 +346,7 @@ def _declared(
         else:
             length = p - begin
     else:
-        p = _literal(data, p, end)
+        p = literal(data, p, end)
         if p < 0:
             return -1, written
         if c != 110:  # not null

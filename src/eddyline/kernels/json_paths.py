@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from eddyline.kernels.json_text import after_space, after_string, number, unescape
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare, kernel
 
 #: What is wanted: a value that is neither object nor array, as text; an object or array; any value
 #: as text; any value as JSON.
@@ -158,7 +158,7 @@ def value_span(
     return (first, last) if last >= 0 else (-1, -1)
 
 
-@kernel
+@bare
 def _step(steps: np.ndarray, depth: int, on_path: int, first: int, position: int) -> int:
     """How many steps lead to an element of an array in which ``depth`` steps have led."""
     if first >= 0 or on_path < depth or depth >= steps.shape[0]:
@@ -190,7 +190,7 @@ def _is_name(
     return _equal(data, begin, end, names, start, stop)
 
 
-@kernel
+@bare
 def _equal(data: np.ndarray, begin: int, end: int, word: np.ndarray, start: int, stop: int) -> bool:
     """Whether bytes are those of a word."""
     same = end - begin == stop - start
@@ -201,7 +201,7 @@ def _equal(data: np.ndarray, begin: int, end: int, word: np.ndarray, start: int,
     return bool(same)
 
 
-@kernel
+@bare
 def _after_scalar(data: np.ndarray, p: int, end: int) -> int:
     """Behind a string, number, true, false or null; -1: there is none."""
     c = data[p]
@@ -218,7 +218,7 @@ def _after_scalar(data: np.ndarray, p: int, end: int) -> int:
     return -1
 
 
-@kernel
+@bare
 def _after_word(data: np.ndarray, p: int, end: int, word: np.ndarray) -> int:
     there = p + word.size <= end and _equal(data, p, p + word.size, word, 0, word.size)
     return p + word.size if there else -1

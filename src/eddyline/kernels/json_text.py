@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare
 
 #: Of a number with more digits than int64 holds.
 TOO_LONG = 99
@@ -23,7 +23,7 @@ _LONGEST_EXPONENT = 4
 _SURROGATES, _LOW_SURROGATES, _NO_SURROGATES = 0xD800, 0xDC00, 0xE000
 
 
-@kernel
+@bare
 def after_space(data: np.ndarray, p: int, end: int) -> int:
     """The position of the first byte from ``p`` that is no space."""
     while p < end and (data[p] == 32 or data[p] == 10 or data[p] == 13 or data[p] == 9):
@@ -31,7 +31,7 @@ def after_space(data: np.ndarray, p: int, end: int) -> int:
     return p
 
 
-@kernel
+@bare
 def after_string(data: np.ndarray, p: int, end: int) -> tuple[int, bool]:
     """From behind the first quote to behind the last; and whether there are escapes. Control
     characters, bytes that are not UTF-8, and unknown escapes are refused.
@@ -53,7 +53,7 @@ def after_string(data: np.ndarray, p: int, end: int) -> tuple[int, bool]:
     return -1, escaped
 
 
-@kernel
+@bare
 def after_character(data: np.ndarray, p: int, end: int) -> int:
     """Behind a character of several bytes."""
     c = int(np.int64(data[p]))
@@ -83,7 +83,7 @@ def after_character(data: np.ndarray, p: int, end: int) -> int:
     return p + more + 1
 
 
-@kernel
+@bare
 def _after_escape(data: np.ndarray, p: int, end: int) -> int:
     """From behind a backslash to behind the character; surrogates must be pairs."""
     if p >= end:
@@ -102,7 +102,7 @@ def _after_escape(data: np.ndarray, p: int, end: int) -> int:
     return p + 6 if _LOW_SURROGATES <= unit < _NO_SURROGATES else -1
 
 
-@kernel
+@bare
 def _short_escape(c: int) -> int:
     """The character of an escape with one letter."""
     if c == 34 or c == 92 or c == 47:
@@ -118,7 +118,7 @@ def _short_escape(c: int) -> int:
     return 12 if c == 102 else -1
 
 
-@kernel
+@bare
 def _code_unit(data: np.ndarray, p: int, end: int) -> int:
     """The value of four hexadecimal digits."""
     if p + 4 > end:
@@ -138,7 +138,7 @@ def _code_unit(data: np.ndarray, p: int, end: int) -> int:
     return value
 
 
-@kernel
+@bare
 def unescape(data: np.ndarray, p: int, end: int, out: np.ndarray, to: int) -> int:
     """Write a string that :func:`after_string` has accepted, without its quotes, to ``out`` from
     ``to``; returns where it ends there.
@@ -164,7 +164,7 @@ def unescape(data: np.ndarray, p: int, end: int, out: np.ndarray, to: int) -> in
     return to
 
 
-@kernel
+@bare
 def _write_character(code: int, out: np.ndarray, to: int) -> int:
     """Write a character as UTF-8."""
     if code < 0x80:
@@ -186,7 +186,7 @@ def _write_character(code: int, out: np.ndarray, to: int) -> int:
     return to + 4
 
 
-@kernel
+@bare
 def compacted(data: np.ndarray, p: int, end: int, out: np.ndarray, to: int) -> int:
     """Write a value without escapes to ``out`` from ``to``, without the spaces between its words;
     returns where it ends there.
@@ -203,7 +203,7 @@ def compacted(data: np.ndarray, p: int, end: int, out: np.ndarray, to: int) -> i
     return to
 
 
-@kernel
+@bare
 def number(data: np.ndarray, p: int, end: int) -> tuple[int, bool, int, int, int, int]:
     """A number: ``digits * 10**exponent``.
 
@@ -244,7 +244,7 @@ def number(data: np.ndarray, p: int, end: int) -> tuple[int, bool, int, int, int
     return p, whole, -value if negative else value, count, decimals, exponent
 
 
-@kernel
+@bare
 def _digits(data: np.ndarray, p: int, end: int, value: int, count: int) -> tuple[int, int, int]:
     """More digits of a number: behind them; its value, and how many it has, or TOO_LONG."""
     while p < end and 48 <= data[p] <= 57:
@@ -261,7 +261,7 @@ def _digits(data: np.ndarray, p: int, end: int, value: int, count: int) -> tuple
     return p, value, count
 
 
-@kernel
+@bare
 def double_of(digits: int, count: int, exponent: int, length: int) -> tuple[int, float]:
     """The double ``digits * 10**exponent``, if one operation on exact numbers makes it.
 
@@ -279,3 +279,35 @@ def double_of(digits: int, count: int, exponent: int, length: int) -> tuple[int,
     if length > 256 or abs(exponent) + length > _LARGEST_EXPONENT:
         return -1, 0.0
     return length, 0.0
+
+
+@bare
+def skipped(data: np.ndarray, p: int, end: int, in_text: bool) -> int:
+    """Behind a value that is not declared. ``in_text``: within one that is read as text, which has
+    numbers and strings as they are usually written.
+    """
+    c = data[p]
+    if c == 34:
+        p, escaped = after_string(data, p + 1, end)
+        return -1 if escaped and in_text else p
+    if c == 45 or 48 <= c <= 57:
+        begin = p
+        p, whole, value, count, _, _ = number(data, p, end)
+        if in_text and (not whole or count == TOO_LONG or (value == 0 and data[begin] == 45)):
+            return -1
+        return p
+    return literal(data, p, end)
+
+
+@bare
+def literal(data: np.ndarray, p: int, end: int) -> int:
+    """Behind true, false or null."""
+    word = data[p : min(p + 5, end)]
+    if word.size < 4:
+        return -1
+    if word[0] == 116 and word[1] == 114 and word[2] == 117 and word[3] == 101:
+        return p + 4
+    if word[0] == 110 and word[1] == 117 and word[2] == 108 and word[3] == 108:
+        return p + 4
+    is_false = word[0] == 102 and word[1] == 97 and word[2] == 108 and word[3] == 115
+    return p + 5 if is_false and word.size == 5 and word[4] == 101 else -1

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from eddyline.kernels.aggregates import SignedRows, is_asked_for
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare_inlined, kernel
 
 NO_RUN = -1
 #: A run: its value, as an order key; the number of its rows; the next run and the one before.
@@ -20,6 +20,57 @@ KEY, ROWS, NEWER, OLDER = 0, 1, 2, 3
 RUN_COLUMNS = 4
 #: Free runs: the first one that was released, and the first that was never used.
 RELEASED, FRESH = 0, 1
+
+
+@bare_inlined
+def _come(
+    s: int,
+    key: int,
+    largest: bool,
+    front: np.ndarray,
+    back: np.ndarray,
+    runs: np.ndarray,
+    free: np.ndarray,
+) -> None:
+    """Let a value come to a group: it replaces the runs of values that are no better."""
+    count, last = 1, back[s]
+    while last != NO_RUN and (runs[last, KEY] <= key if largest else runs[last, KEY] >= key):
+        count += runs[last, ROWS]
+        before = runs[last, OLDER]
+        runs[last, NEWER] = free[RELEASED]
+        free[RELEASED] = last
+        last = before
+    run = free[RELEASED]
+    if run == NO_RUN:
+        run = free[FRESH]
+        free[FRESH] += 1
+    else:
+        free[RELEASED] = runs[run, NEWER]
+    runs[run, KEY] = key
+    runs[run, ROWS] = count
+    runs[run, NEWER] = NO_RUN
+    runs[run, OLDER] = last
+    if last == NO_RUN:
+        front[s] = run
+    else:
+        runs[last, NEWER] = run
+    back[s] = run
+
+
+@bare_inlined
+def _leave(s: int, front: np.ndarray, back: np.ndarray, runs: np.ndarray, free: np.ndarray) -> None:
+    """Let the oldest row of a group leave."""
+    first = front[s]
+    runs[first, ROWS] -= 1
+    if runs[first, ROWS] == 0:
+        after = runs[first, NEWER]
+        front[s] = after
+        if after == NO_RUN:
+            back[s] = NO_RUN
+        else:
+            runs[after, OLDER] = NO_RUN
+        runs[first, NEWER] = free[RELEASED]
+        free[RELEASED] = first
 
 
 @kernel
@@ -51,40 +102,9 @@ def run_queues(
     for i in range(slot.size):
         s = slot[i]
         if valid[i] and sign[i] > 0:
-            k, count, last = key[i], 1, back[s]
-            while last != NO_RUN and (runs[last, KEY] <= k if largest else runs[last, KEY] >= k):
-                count += runs[last, ROWS]
-                before = runs[last, OLDER]
-                runs[last, NEWER] = free[RELEASED]
-                free[RELEASED] = last
-                last = before
-            run = free[RELEASED]
-            if run == NO_RUN:
-                run = free[FRESH]
-                free[FRESH] += 1
-            else:
-                free[RELEASED] = runs[run, NEWER]
-            runs[run, KEY] = k
-            runs[run, ROWS] = count
-            runs[run, NEWER] = NO_RUN
-            runs[run, OLDER] = last
-            if last == NO_RUN:
-                front[s] = run
-            else:
-                runs[last, NEWER] = run
-            back[s] = run
+            _come(s, key[i], largest, front, back, runs, free)
         elif valid[i]:
-            first = front[s]
-            runs[first, ROWS] -= 1
-            if runs[first, ROWS] == 0:
-                after = runs[first, NEWER]
-                front[s] = after
-                if after == NO_RUN:
-                    back[s] = NO_RUN
-                else:
-                    runs[after, OLDER] = NO_RUN
-                runs[first, NEWER] = free[RELEASED]
-                free[RELEASED] = first
+            _leave(s, front, back, runs, free)
         if screened and emit[i]:
             first = front[s]
             now = first != NO_RUN and is_asked_for(float(runs[first, KEY]), low, high)

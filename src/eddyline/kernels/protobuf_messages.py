@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from eddyline.kernels.json_text import after_character
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare, kernel
 
 #: What is to be checked of a field: nothing, the numbers of a packed list, or what is within it.
 SKIPPED, VARINTS, FIXED32, FIXED64, TEXT, MESSAGE = range(6)
@@ -49,7 +49,7 @@ def checked_messages(
         places[row] = place - begin
 
 
-@kernel
+@bare
 def _message(
     data: np.ndarray,
     p: int,
@@ -114,7 +114,7 @@ def _message(
             depth -= 1
 
 
-@kernel
+@bare
 def _field(firsts: np.ndarray, fields: np.ndarray, node: int, number: int) -> tuple[int, int]:
     """What is to be checked of a field, and its node."""
     if node >= 0:
@@ -124,7 +124,7 @@ def _field(firsts: np.ndarray, fields: np.ndarray, node: int, number: int) -> tu
     return SKIPPED, _NO_NODE
 
 
-@kernel
+@bare
 def _within(data: np.ndarray, p: int, end: int, kind: int) -> int:
     """What is wrong with a text, or a packed list."""
     if kind == TEXT:
@@ -142,7 +142,7 @@ def _within(data: np.ndarray, p: int, end: int, kind: int) -> int:
     return GOOD
 
 
-@kernel
+@bare
 def _varint(data: np.ndarray, p: int, end: int) -> tuple[int, int]:
     """A number, and the place behind it, or minus what is wrong. Of ten bytes, which have 70 bits,
     the first 64 are read, as by Protobuf's own libraries.

@@ -148,9 +148,8 @@ class JobStarter:
         mailbox = None
         if self._checkpoint.named:
             mailbox = Mailbox(directory.below(MAILBOX), running, tracker, delivery, answers)
-        requests = control.by_shard() if drop else {}
         specs = shard_specs(self._spark, self._checkpoint, self._script, self._inputs, program)
-        shards = ShardTasks(specs, self._checkpoint.path, requests)
+        shards = ShardTasks(specs, self._checkpoint.path, control.by_shard() if drop else {})
         deliver = self._deliverer(layouts, delivery, running, tracker, final)
         packed = self._packed(groups)
         start = self._launcher(program, control, shards, deliver, splits, packed)

@@ -90,7 +90,7 @@ class Execution:
             EddylineError: it cannot run like that; nothing has changed.
         """
         before = query.placement
-        if not _same_operators(before, placement):
+        if not (isinstance(before, FlowPlacement) and before.runs_as(placement)):
             match placement:
                 case TreePlacement():
                     report = before is None
@@ -396,10 +396,3 @@ class Execution:
                 done = shared.flow.scheduled_work - before
                 self.scheduled_work = self.scheduled_work.plus(done)
         return ran
-
-
-def _same_operators(before: Placement | None, placement: Placement | None) -> bool:
-    """Whether two placements differ in their reasons only."""
-    if not (isinstance(before, FlowPlacement) and isinstance(placement, FlowPlacement)):
-        return False
-    return (before.flow, before.table) == (placement.flow, placement.table)

@@ -54,6 +54,12 @@ class FlowPlacement:
         """The placement in a flow that shares an eddy."""
         return replace(self, flow=(self.signature, eddy), eddy=eddy, number=None, why=why)
 
+    def runs_as(self, other: Placement | None) -> bool:
+        """Whether another placement of the query has the same operators."""
+        if not isinstance(other, FlowPlacement):
+            return False
+        return (self.flow, self.table) == (other.flow, other.table)
+
 
 @dataclass(frozen=True)
 class TreePlacement:
