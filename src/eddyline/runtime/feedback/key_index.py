@@ -77,6 +77,8 @@ class KeySet(ABC):
 
     def acquire(self) -> None:
         """Add a user."""
+        if self._stale:
+            self._open()
         if (self._stale or self._was_not_saved) and self._buffer.has_begun:
             self._was_not_saved = False
             self._begin(self._buffer.all())
@@ -85,6 +87,8 @@ class KeySet(ABC):
     def release(self) -> None:
         """Remove a user."""
         self._users -= 1
+        if self._stale:
+            self.close()
 
     def renew(self) -> None:
         """Rebuild: the buffer has other rows."""
@@ -109,6 +113,9 @@ class KeySet(ABC):
     def _keyed(self, batch: Batch) -> tuple[Array, Array | None]:
         return join_keys([k(batch) for k in self._keys], len(batch))
 
+    def _open(self) -> None:
+        """There is a user, and there was none."""
+
     @abstractmethod
     def _begin(self, positions: Array) -> None:
         """Hold the keys of these rows and no others."""
@@ -126,7 +133,7 @@ class KeySet(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Remove its lanes from the store."""
+        """Remove its lanes from the store, if it has any."""
 
     def state(self) -> State:
         """Saved as plain arrays; nothing while it has no users, or is not built yet."""
@@ -154,8 +161,17 @@ class KeyIndex(KeySet):
 
     def __init__(self, buffer: RowBuffer, keys: Sequence[Evaluator]) -> None:
         super().__init__(buffer, keys)
-        self.index = buffer.new_index()
+        self._index: HashIndex | None = None  # without users
         self.fresh_positions = self.fresh
+
+    @property
+    def index(self) -> HashIndex:
+        """The chains by key; there are none without users."""
+        assert self._index is not None, "acquired"
+        return self._index
+
+    def _open(self) -> None:
+        self._index = self._buffer.new_index()
 
     def _add(self, batch: Batch, positions: Array) -> None:
         keys, positions = self._indexed(batch, positions)
@@ -212,7 +228,9 @@ class KeyIndex(KeySet):
         return self.index.keys_at(positions)
 
     def close(self) -> None:
-        self.index.close()
+        if self._index is not None:
+            self._index.close()
+            self._index = None
 
     def _saved(self) -> State:
         return self.index.state()

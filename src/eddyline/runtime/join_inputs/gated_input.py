@@ -85,14 +85,15 @@ class GatedInput(JoinInput):
         shared: KeyIndex | None = None,
         scanned: bool = False,
     ) -> None:
-        index = None if shared is None else shared.index
+        index = None
+        if shared is not None:
+            shared.acquire()
+            index = shared.index
         super().__init__(buffer.rows, keys, index=index, scanned=scanned)
         self.buffer = buffer
         self.gate = gate
         self.joined = 0
         self._shared = shared
-        if shared is not None:
-            shared.acquire()
 
     def released(self, batch: Batch, before: Progress) -> Released:
         """Which rows become visible now, of the chunk's rows and of those suspended."""
