@@ -138,6 +138,38 @@ def test_many_groups_are_the_same_with_and_without_others() -> None:
         play(f"many {seed}")
 
 
+def test_what_a_dropped_query_knew_is_not_used() -> None:
+    """It may still be in memory: after a restart operators are in cycles."""
+    engine = _engine()
+    texts = {
+        "count": "SELECT k, COUNT(DISTINCT i) AS x FROM s [RANGE 3 SECONDS] GROUP BY k",
+        "max": "SELECT k, MAX(i) AS x FROM s [RANGE 3 SECONDS] GROUP BY k",
+    }
+    for name, text in texts.items():
+        engine.query(text, name=name)
+    saved = io.BytesIO()
+    engine.save(saved)
+    saved.seek(0)
+    engine = eddyline.Engine.load(saved)
+    one = rows(Random(1), 0).slice(0, 1)
+
+    def at(second: int, i: int) -> pa.Table:
+        ts = pa.array([second * 1_000_000], pa.int64()).cast(TIMESTAMP)
+        return one.set_column(0, "ts", ts).set_column(4, "i", pa.array([i]))
+
+    gc.disable()
+    try:
+        _process(engine, at(1, 1))
+        engine.drop("max")
+        _process(engine, at(9, 2))
+        engine.query(texts["max"], name="max")
+        _process(engine, at(10, 1))
+    finally:
+        gc.enable()
+    (group,) = engine.queries["max"].snapshot().to_pylist()
+    assert group["x"] == 2
+
+
 def test_keys_are_looked_up_once() -> None:
     """Also those of a query that comes later, and after a restart."""
     engine = _engine()

@@ -58,7 +58,7 @@ class CpuTimes:
         if known is None:
             self._units[unit] = _Unit(spent)
             return False
-        found, known.spent = spent - known.spent, spent
+        found, known.spent = spent - known.spent, spent  # less: other operators took over
         if found < _LEAST_S or expected <= 0:
             return False
         now = found / expected

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
+from weakref import ref
 
 from eddyline.algebra.plan import Join, Plan
 from eddyline.engine.execution.shared_flow import Kind, Learning, SharedFlow
@@ -52,6 +53,7 @@ class _Unit:
 
     Attributes:
         name: in checkpoints, by a query.
+        key: does not keep operators; a tree has the same one in other orders of its joins.
         spent: CPU seconds so far.
     """
 
@@ -129,11 +131,12 @@ class Workload:
             for operator, works in above.items():
                 name = f"above {works[0].names[0]}"
                 spent = partial(_seconds_above, operator, flow)
-                yield _Unit(name, ("above", operator), works, spent)
+                yield _Unit(name, ("above", ref(operator)), works, spent)
         for joining, together in flows.items():
             operators = dict.fromkeys(o for flow, _ in together for o in in_order([flow]))
             spent = partial(_seconds_of, operators)
-            yield _Unit(names[joining], joining, [work for _, work in together], spent)
+            works = [work for _, work in together]
+            yield _Unit(names[joining], ("flow", ref(joining)), works, spent)
 
     @property
     def reordered(self) -> int:
@@ -259,7 +262,8 @@ def _tree(work: Work, query: Query) -> _Unit:
         operators = in_order([query.operator])
         return _seconds_of(operators) + sum(o.delivering_seconds for o in operators)
 
-    return _Unit(f"tree {query.name}", ("tree", query.operator), [work], spent)
+    name = f"tree {query.name}"
+    return _Unit(name, name, [work], spent)
 
 
 def _seconds_of(operators: Iterable[Operator]) -> float:

@@ -31,7 +31,9 @@ class _Lanes:
     """
 
     def __init__(self, dtypes: Sequence[Any]) -> None:
-        self._waiting = FifoStore([np.int64, *dtypes])
+        self._dtypes = [np.int64, *dtypes]
+        self._waiting = FifoStore(self._dtypes)
+        self._entered = 0  # as of the timeline
         self._batch: Batch | None = None  # the last one
         self._step: list[Array] = []
 
@@ -43,16 +45,21 @@ class _Lanes:
             return self._step
         self._step = lanes_of(slot)
         self._waiting.push([batch.exp, *self._step])
+        self._entered += len(batch)
         _, *due = self._waiting.pop(clock)
         if merge is not None:
             self._step = merge.lanes(due, self._step)
         self._batch = batch
         return self._step
 
-    def add(self, exp: Array, lanes: list[Array]) -> None:
-        """Take over the rows that wait, unless they are there."""
-        if not len(self._waiting):
+    def add(self, exp: Array, lanes: list[Array], entered: int) -> None:
+        """Take over the rows that wait, unless they are there: aggregates that have been dropped
+        since may still be in memory, and with them what they knew then.
+        """
+        if self._entered != entered:
+            self._waiting = FifoStore(self._dtypes)
             self._waiting.push([exp, *lanes])
+            self._entered = entered
 
     def waiting(self) -> list[Array]:
         """The lanes of rows that wait."""
@@ -69,11 +76,15 @@ class SharedTimeline:
 
     Args:
         types: of the keys.
+
+    Attributes:
+        entered: number of rows so far.
     """
 
     def __init__(self, types: Sequence[pa.DataType]) -> None:
         self.table = KeyTable(types)
         self.has_begun = False
+        self.entered = 0
         self._waiting = FifoStore([np.int64, np.int64])  # exp, slot
         self._lanes: WeakValueDictionary[Hashable, _Lanes] = WeakValueDictionary()
         self._batch: Batch | None = None  # the last one
@@ -89,6 +100,7 @@ class SharedTimeline:
         self.has_begun = True
         slot = self.table.slots(keys, len(batch))
         self._waiting.push([batch.exp, slot])
+        self.entered += len(batch)
         exp, due_slot = self._waiting.pop(clock)
         due = Due(exp, due_slot, [])
         if due.exp.size:
@@ -138,6 +150,7 @@ class SharedTimeline:
         self.has_begun = True
         self.table.restore(table)
         self._waiting.push([exp, slot])
+        self.entered = exp.size
         return True
 
 
@@ -191,7 +204,7 @@ class PartOfTimeline:
             exp, slot = self.shared.waiting()
             if np.array_equal(exp, batch.exp) and self.shared.groups(batch, keys, slot):
                 for kept, its_lanes_of in zip(self._lanes, lanes_of, strict=True):
-                    kept.add(exp, its_lanes_of(slot))
+                    kept.add(exp, its_lanes_of(slot), self.shared.entered)
                 return GroupRows(batch.ts, batch.seq, slot, batch.sign), self._waiting()
             self._share(SharedTimeline(self._types))
         return self.enter(batch, keys, lanes_of, clock)
@@ -228,7 +241,7 @@ class PartOfTimeline:
             self.shared.restore(nested(state, "table"), exp, slot)
         for column, kept in zip(self._columns, self._lanes, strict=True):
             width = len(column.aggregate.dtypes)
-            kept.add(exp, lanes[:width])
+            kept.add(exp, lanes[:width], self.shared.entered)
             del lanes[:width]
 
     @property
