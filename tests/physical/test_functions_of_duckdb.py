@@ -60,6 +60,22 @@ def test_values_are_those_of_duckdb(expression: str) -> None:
     assert got == expected
 
 
+def test_a_part_may_become_a_constant() -> None:
+    """In rows of an outer join without a match columns are NULL."""
+    engine = Engine()
+    engine.sql(STREAM)
+    engine.query(
+        "SELECT instr('xyz', b.s) AS v, contains(a.s, b.s) AS w, levenshtein(a.s, b.s) AS d, "
+        "locate(b.s, a.s, b.i) AS l FROM r [RANGE 1 SECOND] AS a LEFT JOIN r [RANGE 1 SECOND] AS b "
+        "ON a.i = b.i + 1",
+        name="q",
+    )
+    table = pa.table({"ts": [0, 1], "i": [1, 2], "s": ["z", "y"], "x": [0.0, 0.0]})
+    engine.process({"r": table}, watermark=2)
+    found = {tuple(r.values()) for r in engine.queries["q"].snapshot().to_pylist()}
+    assert found == {(None, None, None, 0), (3, False, 1, 0)}
+
+
 def test_date_bin_is_that_of_postgresql() -> None:
     minute = 60_000_000
     table = pa.table({"ts": [-1, 0, 29 * minute], "i": [0, 1, 2], "s": [""] * 3, "x": [0.0] * 3})

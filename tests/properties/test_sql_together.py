@@ -36,6 +36,8 @@ SESSIONS: Final = ("[SESSION 500 MILLISECONDS BY k]", "[SESSION 300 MILLISECONDS
 VALUES: Final = (
     *("x", "x", "x + 1", "-x", "x % 3", "COALESCE(x, 7)", "ABS(x - 2)", "NULLIF(x, 2)"),
     *("CASE WHEN x > 1 THEN x ELSE 0 END", "LENGTH(k) + x", "GREATEST(x, 2)"),
+    *("INSTR(CONCAT('ab', k), k)", "LEVENSHTEIN(k, 'ab')"),
+    "CASE WHEN CONTAINS('xa', k) THEN 1 ELSE x END",
 )
 NAMES: Final = ("k", "k", "k", "COALESCE(k, 'z')", "CASE WHEN x = 1 THEN 'a' ELSE k END")
 CONDITIONS: Final = (
@@ -46,15 +48,29 @@ AGGREGATES: Final = (
     *("COUNT(*)", "SUM(x)", "MIN(x)", "MAX(x)", "COUNT(DISTINCT x)", "SUM(x) - COUNT(x)"),
     *("COUNT(*) FILTER (WHERE x > 1)", "CAST(AVG(x) * 4 AS BIGINT)", "CAST(MEDIAN(x) AS BIGINT)"),
     *("CASE WHEN BOOL_OR(x > 2) THEN 1 ELSE 0 END", "SUM(DISTINCT x)"),
+    "CASE WHEN PRODUCT(x) > 5 THEN 1 ELSE 0 END",
 )
 RANKS: Final = ("ROW_NUMBER()", "RANK()", "DENSE_RANK()")
 OF_ROWS: Final = ("LAG(x)", "LEAD(x, 2, 0)", "FIRST_VALUE(x)", "NTILE(2)", *RANKS)
+#: The same with IGNORE NULLS, and values of frames.
+OF_FRAMES: Final = (
+    "LAG(x, 2, -1) IGNORE NULLS OVER (PARTITION BY k ORDER BY x)",
+    "LEAD(x, 2) IGNORE NULLS OVER (ORDER BY k, x DESC)",
+    "NTH_VALUE(x, 2) IGNORE NULLS OVER (PARTITION BY k ORDER BY x ROWS UNBOUNDED PRECEDING)",
+    "NTH_VALUE(x, 2) OVER (ORDER BY x DESC, k ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING)",
+    "SUM(x) OVER (PARTITION BY k ORDER BY x GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW)",
+    "COUNT(x) OVER (ORDER BY x DESC GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE GROUP)",
+    "MAX(x) OVER (ORDER BY k GROUPS BETWEEN CURRENT ROW AND 1 FOLLOWING)",
+)
 RUNNING: Final = (
     "LAG(x) OVER (PARTITION BY k ORDER BY ts)",
     "SUM(x) OVER (PARTITION BY k ORDER BY ts)",
     "MAX(x) OVER (ORDER BY ts ROWS 2 PRECEDING)",
     "COUNT(*) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL '1' SECOND PRECEDING)",
     "ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts)",
+    "LAG(x, 2, 0) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)",
+    "NTH_VALUE(x, 2) IGNORE NULLS OVER (ORDER BY ts ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)",
+    "SUM(x) OVER (PARTITION BY k ORDER BY ts GROUPS CURRENT ROW)",
 )
 
 
@@ -158,6 +174,20 @@ class Maker:
         )
         return f"SELECT {a}.k, {a}.x FROM {self.item(depth)} AS {a} WHERE {term}"
 
+    def by_times(self, depth: int) -> str:
+        """By rows of a stream without a window, whose times are near."""
+        a, b = self.name(), self.name()
+        term = self.pick(
+            f"EXISTS (SELECT 1 FROM r AS {b} WHERE {b}.k = {a}.k AND ",
+            f"NOT EXISTS (SELECT 1 FROM r AS {b} WHERE {b}.k = {a}.k AND {b}.x > 0 AND ",
+            f"{a}.x IN (SELECT {b}.x FROM r AS {b} WHERE ",
+            f"{a}.x NOT IN (SELECT {b}.x FROM r AS {b} WHERE ",
+        )
+        back, ahead = (f"INTERVAL '{self.pick('0', '300', '700')}' MILLISECOND" for _ in "12")
+        near = f"{b}.ts BETWEEN {a}.ts - {back} AND {a}.ts + {ahead}"
+        window = self.pick("[RANGE 1 SECOND]", "[RANGE 300 MILLISECONDS]", "[NOW]")
+        return f"SELECT {a}.k, {a}.x FROM s {window} AS {a} WHERE {term}{near})"
+
     def several(self, depth: int) -> str:
         word = self.pick("UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT")
         left, right = (f"SELECT k, x FROM {self.item(depth)} AS {self.name()}" for _ in "12")
@@ -168,6 +198,8 @@ class Maker:
         over = self.pick("PARTITION BY k ORDER BY x", "ORDER BY x DESC, k")
         value = f"{self.pick(*OF_ROWS)} OVER ({over})"
         if self.random.random() < 0.3:
+            value = self.pick(*OF_FRAMES)
+        elif self.random.random() < 0.3:
             value = f"{self.pick('COUNT(*)', 'SUM(x)', 'MAX(x)')} OVER (PARTITION BY k)"
         return f"SELECT k, {value} AS x FROM {self.item(depth)} AS p{self.where()}"
 
@@ -201,7 +233,7 @@ class Maker:
 _FORMS: Final = (
     *(Maker.plain, Maker.grouped, Maker.in_windows, Maker.distinct, Maker.joined, Maker.joined),
     *(Maker.with_table, Maker.filtered, Maker.several, Maker.ordered, Maker.first),
-    Maker.in_sessions,
+    *(Maker.in_sessions, Maker.by_times),
 )
 
 

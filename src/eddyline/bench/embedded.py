@@ -12,6 +12,7 @@ from eddyline.bench.workload import BenchLoad
 
 _BATCH_ROWS: Final = 100_000
 _FLAT_WINDOWS: Final = (10_000, 100_000, 1_000_000)
+_PERCENTILE_WINDOWS: Final = (10_000, 100_000, 500_000)
 _FLAT_ROWS: Final = 500_000  # per stream, after the windows are full
 
 
@@ -94,6 +95,13 @@ _GROUPED: Final = {
         f"SELECT k, v FROM a QUALIFY ROW_NUMBER() {_OVER} v DESC) <= 2",
         "10,000 partitions, no window",
     ),
+    **{
+        f"percentile, window of {rows:,} rows": (
+            f"SELECT k, percentile(v, 0.95) AS p FROM a [RANGE {rows // 1_000} SECONDS] GROUP BY k",
+            "10,000 groups",
+        )
+        for rows in _PERCENTILE_WINDOWS
+    },
 }
 
 
@@ -116,6 +124,11 @@ def over() -> list[Figure]:
     """Values of rows by their place in 10,000 partitions, and the first rows of each."""
     names = ("LAG", "AVG of a frame", "top-2", "top-2 of all rows")
     return [_grouped(name) for name in names]
+
+
+def percentiles() -> list[Figure]:
+    """A percentile by 10,000 groups over sliding windows of several lengths."""
+    return [_grouped(f"percentile, window of {rows:,} rows") for rows in _PERCENTILE_WINDOWS]
 
 
 def _grouped(name: str) -> Figure:

@@ -19,6 +19,7 @@ from eddyline.bench.embedded import (
     integer_join,
     over,
     pattern,
+    percentiles,
     string_join,
 )
 from eddyline.bench.measure import Figure, apart, machine
@@ -36,6 +37,7 @@ CASES: Final[Mapping[str, Callable[[], list[Figure]]]] = {
     "pattern": pattern,
     "fixed windows": fixed_windows,
     "OVER": over,
+    "percentiles": percentiles,
     "small window": flat_small,
     "middle window": flat_middle,
     "large window": flat_large,

@@ -27,6 +27,16 @@ QUERIES = {
         "k ORDER BY ts RANGE INTERVAL '3' SECOND PRECEDING) AS n FROM a",
         ["a.k"],
     ),
+    "running, without NULLs": (
+        "SELECT k, LAG(x, 2, 0) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts) AS y, NTH_VALUE(x, "
+        "2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts ROWS UNBOUNDED PRECEDING) AS z FROM a",
+        ["a.k"],
+    ),
+    "frames of groups": (
+        "SELECT k, x, SUM(x) OVER (PARTITION BY k ORDER BY x GROUPS BETWEEN 1 PRECEDING AND "
+        "CURRENT ROW) AS n FROM a [RANGE 2 SECONDS] EMIT CHANGES",
+        ["coalesce(a.k, 0)"],
+    ),
     "running, over all rows": ("SELECT k, COUNT(*) OVER (ORDER BY ts) AS n FROM a", []),
     "of all rows": ("SELECT k, x FROM a [RANGE 2 SECONDS] ORDER BY x, ts LIMIT 3", []),
     "whole partition": (

@@ -37,6 +37,25 @@ QUERIES = {
         "SELECT k, x, window_start, window_end FROM a [SESSION 2 SECONDS BY k] EMIT CHANGES",
         ["a.k"],
     ),
+    "final rows of sessions": (
+        "SELECT x, k, window_start, window_end FROM a [SESSION 2 SECONDS BY k] WHERE x > 1",
+        ["a.k"],
+    ),
+    "rows without a match": (
+        "SELECT a.k, a.x FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE a.k = b.k AND b.ts BETWEEN "
+        "a.ts - INTERVAL '2' SECOND AND a.ts + INTERVAL '1' SECOND)",
+        ["a.k = b.k"],
+    ),
+    "rows with an earlier match": (
+        "SELECT a.k, a.x FROM a WHERE a.k IN (SELECT b.k FROM b WHERE b.x > 1 AND b.ts BETWEEN "
+        "a.ts - INTERVAL '2' SECOND AND a.ts)",
+        ["a.k = b.k"],
+    ),
+    "rows with a match": (
+        "SELECT a.k, a.x FROM a WHERE EXISTS (SELECT 1 FROM b WHERE a.k = b.k AND b.ts BETWEEN "
+        "a.ts - INTERVAL '2' SECOND AND a.ts + INTERVAL '1' SECOND)",
+        ["a.k = b.k"],
+    ),
     "sessions of all rows": (
         "SELECT window_end, k, COUNT(*) AS n FROM a [SESSION 1 SECOND] GROUP BY k, window_end",
         [],

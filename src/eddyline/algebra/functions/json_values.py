@@ -136,7 +136,7 @@ def from_json(text: Expr, type_: pa.DataType) -> Expr:
         raise SqlError(f"from_json makes no BINARY and no INTERVAL: {sql_type(type_)}")
     if _has_other_keys(type_):
         raise SqlError("names of fields in JSON are texts: MAP<STRING, ...>")
-    return Call(type_, "from_json", (cast(text, _STRING),))
+    return Call(type_, "from_json", (cast(text, _STRING), literal(sql_type(type_), _STRING)))
 
 
 def _has_other_keys(type_: pa.DataType) -> bool:

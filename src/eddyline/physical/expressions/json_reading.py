@@ -18,7 +18,7 @@ from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions import conversion
 from eddyline.kernels import json_parts, json_paths
 from eddyline.physical.expressions.json_values import values_at
-from eddyline.physical.expressions.kernel import Kernel, Maker, always, null_where_not
+from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, always, null_where_not
 from eddyline.physical.expressions.nested import lists_of, maps_of
 from eddyline.runtime.stores.columns import Array, text_buffers
 
@@ -123,7 +123,7 @@ def _make_from_json(call: Call) -> Kernel:
     """A text that is no JSON has a structure of NULLs, as in Spark."""
     type_ = call.type
 
-    def kernel(texts: pa.Array) -> pa.Array:
+    def kernel(texts: pa.Array, _: Datum) -> pa.Array:
         if not pt.is_struct(type_):
             return _read(texts, type_)
         blank = pc.equal(pc.binary_length(pc.utf8_trim_whitespace(texts)), 0)

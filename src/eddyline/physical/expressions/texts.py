@@ -63,8 +63,15 @@ def _instr(text: Datum, part: Datum) -> pa.Array:
 
 
 def make_instr(constant: Maker) -> Maker:
-    """The kernel of instr; of a constant part that of ``constant``."""
-    return lambda call: constant(call) if isinstance(call.args[1], Literal) else _instr
+    """The kernel of instr; of a constant part that of ``constant``. A column may have become NULL,
+    as in rows without a match of an outer join.
+    """
+
+    def make(call: Call) -> Kernel:
+        part = call.args[1]
+        return constant(call) if isinstance(part, Literal) and not part.is_null else _instr
+
+    return make
 
 
 def _levenshtein(text: Datum, other: Datum) -> pa.Array:

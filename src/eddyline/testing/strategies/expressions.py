@@ -57,6 +57,8 @@ _COMPARISONS: Final = (  # 0: an integer, 1: an expression of that type, 2: a st
     *("{0} > 0", "{0} <= {1}", "{0} <> {1}", "{0} IS NULL", "{0} IS NOT NULL"),
     *("{0} IN (0, 2, 5)", "{0} NOT IN (1, 3)", "{0} IN (1, NULL)", "{0} BETWEEN 0 AND 2"),
     *("{2} LIKE '%y'", "{2} >= 'x'", "{2} IN ('x', 'yy')", "{2} IS NULL"),
+    *("{2} LIKE ANY ('%y', 'x%')", "{2} NOT LIKE ALL ('x%', 'yy')", "CONTAINS({2}, 'y')"),
+    "INSTR('xyy', {2}) > 1",
     *("{3} < 1", "{3} >= {0}", "{0} <=> {1}"),
 )
 #: Expressions that fail for some rows; 0 to 3 as in comparisons.
