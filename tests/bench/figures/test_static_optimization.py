@@ -16,7 +16,12 @@ from eddyline.bench.figures.static_optimization.random_queries import (
     filled,
     random_rates,
 )
-from eddyline.bench.figures.static_optimization.trial import JoinCase, JoinTrial, WindowedStream
+from eddyline.bench.figures.static_optimization.trial import (
+    JoinCase,
+    JoinTrial,
+    WindowedStream,
+    tree_of,
+)
 from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
 from eddyline.optimizer.prices import TYPICAL, Prices
@@ -99,7 +104,7 @@ def test_an_engine_makes_what_the_model_says(keep: tuple[float, ...]) -> None:
 
 
 def test_the_optimizer_chooses_a_distinguishable_order() -> None:
-    chosen = orders.tree_of(JoinTrial(orders.CASE, orders.CASE.flat, (1.0,) * 4).query.plan)
+    chosen = tree_of(JoinTrial(orders.CASE, orders.CASE.flat, (1.0,) * 4).query.plan)
     assert chosen == (0, (1, (2, 3)))
     costing = Priced(Prices(), Prices())
     costs = {
@@ -113,7 +118,7 @@ def test_the_optimizer_chooses_a_distinguishable_order() -> None:
 def test_joins_stay_in_the_order_that_is_measured() -> None:
     dearest = (((0, 1), 2), 3)
     trial = JoinTrial(orders.CASE, orders.CASE.nested(dearest), (1.0,) * 4)
-    assert orders.tree_of(trial.measure(2.0).plan) == dearest
+    assert tree_of(trial.measure(2.0).plan) == dearest
 
 
 def test_random_joins_are_of_both_kinds_of_windows() -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from eddyline.bench.figures.points import Point
+
+#: Of the table of claims: what a paper says, when that holds, what was measured, and the verdict.
+CLAIM_COLUMNS: Final = ("source", "claim", "asked", "measured", "holds")
 
 
 def point_as_dict(point: Point) -> dict[str, Any]:

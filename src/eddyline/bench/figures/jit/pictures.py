@@ -21,7 +21,7 @@ def draw_sweep(title: str, name: str, x_label: str, points: Sequence[JitPoint], 
     """``NAME.png``: a row of panels for each join method."""
     panels = [panel for method in METHODS for panel in _panels(points, method, x_label)]
     about = "above: nested loops, as in the paper; below: hash joins"
-    draw_panels(out / f"{name}.png", title, about, panels, rows=len(METHODS))
+    draw_panels(out / f"{name}.png", title, about, panels)
 
 
 def _panels(points: Sequence[JitPoint], method: str, x_label: str) -> tuple[Panel, Panel]:

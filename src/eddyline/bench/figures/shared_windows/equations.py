@@ -133,7 +133,6 @@ def draw(points: Sequence[EquationPoint], out: Path) -> None:
         "Equations 1 and 2, reckoned and measured",
         f"{AT_ONCE} units come at once, at an idle server",
         panels,
-        rows=2,
     )
 
 
@@ -173,6 +172,7 @@ EXPERIMENT: Final = Experiment(
         Claim(
             source,
             f"{strategy}, {method}: within 15 % for windows from {_JUDGED_S} s on",
+            f"measured within {_NEAR:.0%} of reckoned, for each of these windows",
             partial(_near, strategy=strategy, method=method),
         )
         for source, strategy in (

@@ -42,7 +42,7 @@ def draw_windows(points: Sequence[RunPoint], file: Path, title: str, unit: Unit)
         for what, value in (("average", _AVERAGE), ("maximum", _LONGEST))
         for d in names
     ]
-    draw_panels(file, title, _about(points), panels, rows=2)
+    draw_panels(file, title, _about(points), panels)
 
 
 def draw_nested_loops(points: Sequence[RunPoint], file: Path, title: str, unit: Unit) -> None:
