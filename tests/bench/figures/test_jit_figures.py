@@ -34,9 +34,9 @@ from eddyline.bench.figures.jit.cliques import (
 from eddyline.bench.figures.jit.in_turns import TurnSize
 from eddyline.bench.figures.jit.plans import PLANS, PlanName, clique_join, script
 from eddyline.bench.figures.jit.runs import (
+    CONTENDERS,
     DOE,
     JIT,
-    PAPERS,
     REF,
     JitPoint,
     JitRun,
@@ -149,7 +149,7 @@ def test_clique_joins_are_right() -> None:
 
 def test_contenders_agree_and_jit_holds_least() -> None:
     points = cliques.measure_clique(TINY, 4, CliqueEffort(5 * HOUR, 2, 9.0, True))
-    assert [(p.case, p.contender) for p in points] == [(m, c) for m in METHODS for c in PAPERS]
+    assert [(p.case, p.contender) for p in points] == [(m, c) for m in METHODS for c in CONTENDERS]
     assert len({p.results for p in points}) == 1 and points[0].results > 0
     assert all(len(p.cpu_s) == 2 and p.rows == 1_200 for p in points)
     held = {(p.case, p.contender): p.intermediate for p in points}

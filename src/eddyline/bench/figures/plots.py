@@ -66,7 +66,9 @@ _LABELS: Final[Mapping[Measure, str]] = {
     "time": "ms per 1,000 tuples",
     "state": "rows kept on average",
 }
-_WIDTH: Final = 62  # characters of a line of a title over two panels
+#: Characters of the labels along an x axis: of a picture with one panel, and with several.
+_ROOM: Final = (64, 36)
+_WIDTH: Final = 74  # characters of a line of a title over two panels
 
 
 def require_matplotlib() -> None:
@@ -155,7 +157,7 @@ def draw_panels(
     height = ONE[1] * rows if across == 1 else height
     names = list(dict.fromkeys(name for panel in panels for name in panel.lines))
     styles = styles_of(names)
-    columns = max(1, min(len(names), int(width * 11) // (max(map(len, names)) + 6)))
+    columns = max(1, min(len(names), int(width * 14) // (max(map(len, names)) + 6)))
     heading = _heading(title, about, width)
     settings: Any = SETTINGS
     with rc_context(settings):
@@ -165,7 +167,7 @@ def draw_panels(
         for axes in grid.flat[len(panels) :]:
             axes.set_axis_off()
         for axes, panel in zip(grid.flat, panels, strict=False):
-            _draw_panel(axes, panel, styles)
+            _draw_panel(axes, panel, styles, _ROOM[across > 1])
         _share_axes(grid, panels)
         handles = {
             label: handle
@@ -201,7 +203,7 @@ def _share_axes(grid: Any, panels: Sequence[Panel]) -> None:
                 axes.set_ylabel("")
 
 
-def _draw_panel(axes: Any, panel: Panel, styles: Mapping[str, LineStyle]) -> None:
+def _draw_panel(axes: Any, panel: Panel, styles: Mapping[str, LineStyle], room: int) -> None:
     is_scaled = panel.x_axis != "places"
     at: Sequence[Any] = panel.places if is_scaled else range(len(panel.places))
     draw = _draw_bars if panel.bars else _draw_dots if panel.dots else _draw_line
@@ -215,13 +217,20 @@ def _draw_panel(axes: Any, panel: Panel, styles: Mapping[str, LineStyle]) -> Non
         axes.set_xscale("log")
     if panel.x_axis != "linear":
         labels = [_short(x) if is_scaled else str(x) for x in panel.places]
-        crowded = len(labels) > 8 or max(map(len, labels)) * len(labels) > 36
+        lines = [len(line) for label in labels for line in label.split("\n")[:1] if line]
+        crowded = sum(lines) + 2 * len(lines) > room
         sizes = {"fontsize": 8} | ({"rotation": 35, "ha": "right"} if crowded else {})
-        axes.set_xticks(at, labels, **({} if "\n" in "".join(labels) else sizes))
+        axes.set_xticks(*_labelled(at, labels), **sizes)
         axes.set_xticks([], minor=True)
     axes.set_xlabel(panel.x_label)
     axes.set_title(panel.title)
     _finish_axes(axes, panel)
+
+
+def _labelled(at: Sequence[Any], labels: Sequence[str]) -> tuple[list[Any], list[str]]:
+    """Without places that have no label."""
+    named = [(x, label) for x, label in zip(at, labels, strict=True) if label]
+    return [x for x, _ in named], [label for _, label in named]
 
 
 Held = Sequence[tuple[float, float | Spread]]
@@ -267,8 +276,8 @@ def _draw_bars(
         color=style.colour,
         error_kw={"elinewidth": 0.9},
     )
-    if lines * len(held) <= 12:  # more have no room for numbers
-        axes.bar_label(bars, fmt="{:.3g}", fontsize=7.5, padding=1)
+    if lines * len(held) <= 10:  # more have no room for numbers
+        axes.bar_label(bars, fmt="{:.2g}", fontsize=7.5, padding=1)
 
 
 def _at(places: Sequence[float], line: Sequence[Spot]) -> list[Value]:

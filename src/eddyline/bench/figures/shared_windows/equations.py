@@ -117,12 +117,12 @@ def draw(points: Sequence[EquationPoint], out: Path) -> None:
     for method in dict.fromkeys(p.method for p in points):
         for strategy in (LWO, SWF):
             lines = {
-                f"{called}, {how}": [
+                called if how == "measured" else f"{called}, reckoned": [
                     1e3 * (p.measured_s if how == "measured" else p.reckoned_s)
                     for p in points
                     if (p.method, p.strategy) == (method, name)
                 ]
-                for called, name in (("shared", strategy), ("isolated", ISOLATED))
+                for called, name in ((strategy, strategy), (ISOLATED, ISOLATED))
                 for how in ("measured", "reckoned")
             }
             places = [str(w) for w in WINDOWS_S]

@@ -73,7 +73,7 @@ def draw(points: Sequence[Reckoned], out: Path) -> None:
     about = {"Figure 3: LWO": LWO, "Figure 5: SWF": SWF}
     draw_panels(
         out / "figure-03-05.png",
-        "Average response times as reckoned (Equations 1 and 2)",
+        "Figures 3 and 5: average response times as reckoned",
         f"{AT_ONCE} tuples at once, {_TUPLES_PER_S} tuples/s, 0.01 µs per pair",
         [
             Panel(

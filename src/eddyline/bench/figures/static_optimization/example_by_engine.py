@@ -42,11 +42,14 @@ _DDL: Final = """
 _A, _B, _C = PLANS
 _SQL: Final[Mapping[str, str]] = {
     _A: """SELECT q.k, q.m
-           FROM (SELECT A.k, B.m FROM A [ROWS 10], B [ROWS 10] WHERE A.k = B.k) AS q, C [ROWS 10] WHERE q.m = C.m""",
+           FROM (SELECT A.k, B.m FROM A [ROWS 10], B [ROWS 10] WHERE A.k = B.k) AS q, C [ROWS 10]
+           WHERE q.m = C.m""",
     _B: """SELECT q.k, q.m
-           FROM (SELECT B.k, C.m FROM B [ROWS 10], C [ROWS 10] WHERE B.m = C.m) AS q, A [ROWS 10] WHERE q.k = A.k""",
+           FROM (SELECT B.k, C.m FROM B [ROWS 10], C [ROWS 10] WHERE B.m = C.m) AS q, A [ROWS 10]
+           WHERE q.k = A.k""",
     _C: """SELECT q.k, q.m
-           FROM (SELECT A.k, C.m FROM A [ROWS 10], C [ROWS 10]) AS q, B [ROWS 10] WHERE q.k = B.k AND q.m = B.m""",
+           FROM (SELECT A.k, C.m FROM A [ROWS 10], C [ROWS 10]) AS q, B [ROWS 10]
+           WHERE q.k = B.k AND q.m = B.m""",
     ENGINE: """SELECT A.k, C.m FROM A [ROWS 10], B [ROWS 10], C [ROWS 10]
                WHERE A.k = B.k AND B.m = C.m""",
 }

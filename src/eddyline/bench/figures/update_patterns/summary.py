@@ -9,7 +9,13 @@ from typing import Any
 
 from eddyline.bench.figures.fit import fit
 from eddyline.bench.figures.points import Point
-from eddyline.bench.figures.report import CLAIM_COLUMNS, markdown_table, point_as_dict, write_json
+from eddyline.bench.figures.report import (
+    CLAIM_COLUMNS,
+    markdown_table,
+    point_as_dict,
+    today,
+    write_json,
+)
 from eddyline.bench.figures.results import Results
 from eddyline.bench.figures.trace import Trace
 from eddyline.bench.figures.update_patterns.cases import CASES, UPA_50
@@ -47,6 +53,7 @@ def write_all(
         "paper": "Golab and Ozsu, Update-Pattern-Aware Modeling and Processing of Continuous "
         "Queries, SIGMOD 2005, section 6",
         "command": command,
+        "made": today(),
         "machine": machine(),
         "traces": described,
         "fit": fit(trace, main.windows[-1]),
@@ -104,7 +111,7 @@ def as_markdown(report: Mapping[str, Any]) -> str:
     main = report["traces"][0]
     parts = [
         "# Update patterns: what the paper says, and what was measured",
-        f"Made by `{report['command']}`. {machine_text}.",
+        f"Made by `{report['command']}`, {report['made']}. {machine_text}.",
         f"Claims are judged on the {main['name']} trace (Query 5: on-off), with an eager interval "
         f"of {main['effort']['chunk_rows']:,} rows. Compare numbers within one run only.",
         "## Claims",
