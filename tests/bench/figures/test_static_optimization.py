@@ -9,7 +9,13 @@ import pytest
 
 from eddyline.bench.comparison.shedding import shed
 from eddyline.bench.comparison.static_joins import PerTuple, all_bushy, all_left_deep
-from eddyline.bench.figures.static_optimization import against_engine, example, orders, scarcity
+from eddyline.bench.figures.static_optimization import (
+    against_engine,
+    example,
+    example_by_engine,
+    orders,
+    scarcity,
+)
 from eddyline.bench.figures.static_optimization.random_queries import (
     RandomQueries,
     as_query,
@@ -67,6 +73,23 @@ def test_example_1_is_the_papers() -> None:
     points = example.measure(quick=True)
     for claim in example.EXPERIMENT.claims:
         assert claim.judge(points).holds == "yes", claim.text
+
+
+def test_engines_say_of_example_1_what_the_paper_says() -> None:
+    points = example_by_engine.measure(quick=True)
+    holds = {c.text: c.judge(points).holds for c in example_by_engine.EXPERIMENT.claims}
+    assert list(holds.values())[:2] == ["yes", "yes"]
+
+
+def test_trials_drop_rows_by_the_boxes_of_the_engine() -> None:
+    trial = JoinTrial(SMALL, SMALL.flat, capacity=1e-4)
+    assert min(trial.keep) < 1 and trial.verdict.capacity == 1e-4
+    trial.measure(1.0)
+    boxes = trial.engine.shedding
+    for name, keep in zip(("s0", "s1", "s2"), trial.keep, strict=True):
+        if keep < 1:
+            box = boxes[name]
+            assert box["kept"] / box["seen"] == pytest.approx(keep, abs=0.05)
 
 
 def test_gains_and_errors_are_the_papers() -> None:

@@ -94,7 +94,8 @@ def _as_markdown(paper: Paper, report: Mapping[str, Any], points: Sequence[Seque
     machine_text = ", ".join(f"{k} {v}" for k, v in report["machine"].items())
     parts = [
         f"# {paper.called}: what the paper says, and what was measured",
-        f"Made by `{report['command']}`, {report['made']}. {machine_text}. Compare numbers within one run only.",
+        f"Made by `{report['command']}`, {report['made']}. {machine_text}. "
+        "Compare numbers within one run only.",
         "## Claims",
         markdown_table(report["claims"], CLAIM_COLUMNS),
     ]

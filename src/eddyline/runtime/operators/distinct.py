@@ -146,7 +146,7 @@ class ClassicDistinct(Distinct):
         self, source: Operator, types: Sequence[pa.DataType], expiries: ExpiryStore
     ) -> None:
         super().__init__(source, types, expiries)
-        self._input = ListStore([np.int64] * 3)  # exp, number, slot
+        self._input = _input_rows()
         self._unscanned = 0  # rows that came since expired ones were removed
 
     def _recall(self, expired: Array, clock: int) -> None:
@@ -167,6 +167,11 @@ class ClassicDistinct(Distinct):
         self._input.push([exp, number, slot])
         self._unscanned += exp.size
 
+    def _release(self, slots: Array) -> None:
+        super()._release(slots)
+        if not len(self._table):  # all rows have expired
+            self._input, self._unscanned = _input_rows(), 0
+
     def kept(self) -> int:
         return super().kept() + len(self._input)
 
@@ -176,3 +181,8 @@ class ClassicDistinct(Distinct):
     def restore(self, state: State) -> None:
         super().restore(state)
         self._input.restore(nested(state, "input"))
+
+
+def _input_rows() -> ListStore:
+    """For exp, number and slot."""
+    return ListStore([np.int64] * 3)
