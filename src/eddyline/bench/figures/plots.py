@@ -301,10 +301,11 @@ def _spread(values: Sequence[float | Spread]) -> list[list[float]] | None:
 
 
 def _short(value: Any) -> str:
-    """Thousands and millions by letters."""
-    steps = ((1e6, "M"), (1e3, "k"))
-    of = next(((value / by, letter) for by, letter in steps if value >= 10 * by / 10), (value, ""))
-    return f"{of[0]:g}{of[1]}"
+    """Whole thousands and millions by letters."""
+    for by, letter in ((1_000_000, "M"), (1_000, "k")):
+        if value >= by and float(10 * value / by).is_integer():
+            return f"{value / by:g}{letter}"
+    return f"{value:,.6g}"
 
 
 def _finish_axes(axes: Any, panel: Panel) -> None:
