@@ -68,7 +68,7 @@ _LABELS: Final[Mapping[Measure, str]] = {
 }
 #: Characters of the labels along an x axis: of a picture with one panel, and with several.
 _ROOM: Final = (64, 36)
-_WIDTH: Final = 74  # characters of a line of a title over two panels
+_WIDTH: Final = 78  # characters of a line of a title over two panels
 
 
 def require_matplotlib() -> None:

@@ -145,7 +145,9 @@ def _alone(points: Sequence[CpuPoint]) -> CpuPoint:
 def draw(points: Sequence[CpuPoint], out: Path) -> None:
     """``cpu.png``."""
     groups = {
-        f"{p.windows:,}": {"one engine": Spread(tuple(1e6 * s / p.rows for s in p.cpu_s))}
+        f"{p.windows:,} windows" if p.windows > 1 else "1 window": {
+            "one engine": Spread(tuple(1e6 * s / p.rows for s in p.cpu_s))
+        }
         for p in points
     }
     draw_bars(

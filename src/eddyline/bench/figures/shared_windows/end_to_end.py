@@ -49,15 +49,15 @@ _SCRIPT: Final = """
 """
 _NO_MATCH: Final = (-1, -2)  # keys of the rows that only move the watermark, by stream
 _FULL: Final = JoinLoad("hash", 512, 600, 20.0, 600)
-_QUICK: Final = JoinLoad("hash", 128, 120, 10.0, 40)
+_QUICK: Final = JoinLoad("hash", 128, 60, 10.0, 40)
 _BURST: Final = 4.0
 #: Of the utilisation; of more work than LWO's; of the time for small windows, and which these are.
 _NEAR: Final = 0.1
 _MORE: Final = 1.05
 _SOONER: Final = 5.0
 _SMALL_S: Final = 15
-_CALIBRATE: Final = 60  # units that come at once, to learn what each takes
-_FILL_UNITS: Final = 200  # in one call
+_CALIBRATE: Final = 20  # units that come at once, to learn what each takes
+_FILL_ROWS: Final = 16_384
 
 
 def measure_end_to_end(
@@ -75,12 +75,13 @@ def _case(load: JoinLoad, distribution: str, burst: float, repeats: int) -> list
     windows = TABLE_1[distribution]
     unit_s: dict[str, float] = {}
     runs: dict[str, list[RunOutcome]] = {s: [] for s in _SCHEDULES}
+    gap_s = 0.0
     for seed in range(1, repeats + 1):
         come = arrivals(load.units, burst, seed)
         work = blocks(load, windows, come, windows[-1])
         unit_s = unit_s or {s: _unit_s(s, work) for s in _SCHEDULES}
-        # two units arrive per mean gap of a stream
-        instants = come.at * (2 * max(unit_s.values()) / UTILISATION)
+        gap_s = gap_s or _gap_s(work, come.at, max(unit_s.values()))
+        instants = come.at * gap_s
         outcomes = {s: _PacedEngine(s, work, instants).run() for s in _SCHEDULES}
         require_equal_results(outcomes)
         for schedule, outcome in outcomes.items():
@@ -89,6 +90,19 @@ def _case(load: JoinLoad, distribution: str, burst: float, repeats: int) -> list
         RunPoint(END_TO_END, distribution, burst, s, unit_s[s], tuple(found))
         for s, found in runs.items()
     ]
+
+
+def _gap_s(work: Blocks, at: Array, unit_s: float) -> float:
+    """The mean gap of a stream at which the schedule with the most work is as busy as it should be.
+
+    A rehearsal tells: what a unit takes depends on how many wait beside it.
+
+    Args:
+        at: arrivals, in mean gaps. unit_s: what a lone unit takes.
+    """
+    gap_s = 2 * unit_s / UTILISATION  # two units arrive per mean gap of a stream
+    outcomes = (_PacedEngine(s, work, at * gap_s).run() for s in _SCHEDULES)
+    return max(o.busy_s for o in outcomes) / (float(at[-1]) * UTILISATION)
 
 
 def _unit_s(schedule: str, work: Blocks) -> float:
@@ -131,10 +145,10 @@ class _PacedEngine:
                 name=f"q{number}",
             )
         self.found = [[] for _ in self.work.windows_us]
-        for start in range(0, self.work.preloaded, _FILL_UNITS):
-            units = np.arange(start, min(start + _FILL_UNITS, self.work.preloaded))
-            for _ in self.engine.stream(self._rows(units)):
-                pass
+        progress = self.engine.parts.progress
+        progress.chunk_rows = _FILL_ROWS  # results do not depend on it
+        self.engine.process(self._rows(np.arange(self.work.preloaded)))
+        progress.chunk_rows = self.work.load.block_rows
 
     def run(self) -> RunOutcome:
         """Serve all units."""

@@ -132,8 +132,8 @@ def _about(points: Sequence[RunPoint]) -> str:
 
 
 def _range(shares: Sequence[float]) -> str:
-    low, high = f"{min(shares):.0%}", f"{max(shares):.0%}"
-    return low if low == high else f"{low[:-1]} to {high}"
+    low, high = f"{100 * min(shares):.0f}", f"{100 * max(shares):.0f}"
+    return f"{low} %" if low == high else f"{low} to {high} %"
 
 
 def _scaled(spread: Spread, unit: Unit) -> Spread:
