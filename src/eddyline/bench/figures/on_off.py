@@ -40,7 +40,7 @@ def on_off_trace(window: int, least_rows: int = 0) -> Trace:
     return replace(
         trace,
         name="on-off",
-        about=f"{trace.about}; sources of the second link come and go",
+        about="synthetic, fitted to the LBL trace; sources of the second link come and go",
         links=(first, second.set_column(4, "src", pa.array(_sources(ts, window))), third),
     )
 

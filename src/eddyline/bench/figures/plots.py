@@ -137,7 +137,7 @@ def draw_dots(file: Path, title: str, about: str, groups: Mapping[str, Sequence[
     names = list(dict.fromkeys(p.contender for points in groups.values() for p in points))
     by_group = [{p.contender: Spread(p.ms_per_1000) for p in points} for points in groups.values()]
     lines = {name: [group.get(name) for group in by_group] for name in names}
-    places = [name.replace(" ", "\n", 2) for name in groups]
+    places = [name.replace(", ", "\n") for name in groups]
     draw_panels(file, title, about, [Panel("", places, lines, "", _LABELS["time"], dots=True)])
 
 
@@ -314,7 +314,9 @@ def _finish_axes(axes: Any, panel: Panel) -> None:
     if panel.log:
         axes.set_yscale("log")
         low, high = axes.get_ylim()
-        subs: tuple[float, ...] = (1, 2, 5) if high < 300 * low else (1,)
+        decades = high / low
+        subs: tuple[float, ...] = (1, 1.5, 2, 3, 5, 7) if decades < 10 else (1, 2, 5)
+        subs = subs if decades < 300 else (1,)
         axes.yaxis.set_major_locator(LogLocator(subs=subs, numticks=12))
         axes.yaxis.set_minor_locator(NullLocator())
     if panel.most is not None:

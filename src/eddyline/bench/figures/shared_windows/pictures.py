@@ -120,14 +120,17 @@ def _strategies(points: Sequence[RunPoint]) -> list[str]:
 
 
 def _about(points: Sequence[RunPoint]) -> str:
-    """The method, whose clocks are scaled, and how busy the servers are."""
+    """The method, whose clocks are scaled, and how busy LWO and the busiest strategy are."""
     first = points[0]
-    busy = [p.busy.median for p in points if p.strategy == LWO]
+    busiest = max(points, key=lambda p: p.busy.median).strategy
+    busy = " and ".join(
+        f"{s} {_range([p.busy.median for p in points if p.strategy == s])}"
+        for s in dict.fromkeys((LWO, LWO if first.scaled else busiest))
+    )
     clocks = "clocks scaled to LWO's scans" if first.scaled else "own costs"
     runs = f"; {len(first.outcomes)} runs" if len(first.outcomes) > 1 else ""
     return (
-        f"{first.method}, {clocks}; a unit takes LWO {1e3 * first.unit_s:.2g} ms; LWO is "
-        f"{_range(busy)} busy{runs}"
+        f"{first.method}, {clocks}; a unit takes LWO {1e3 * first.unit_s:.2g} ms; {busy} busy{runs}"
     )
 
 

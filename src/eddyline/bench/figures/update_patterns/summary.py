@@ -39,10 +39,10 @@ def write_all(
     main, recorded = experiment.main, experiment.recorded
     first, last = 1 + len(experiment.on_off), 1 + len(experiment.on_off) + len(recorded)
     trace, results = main.make(), Results([p for part in points[:first] for p in part])
-    draw_figures(results, trace.about, out)
     described = [_described(trace, main)]
     if experiment.on_off:
         described.append(_on_off(experiment))
+    draw_figures(results, {d["name"]: d["about"] for d in described}, out)
     for series, of_trace in zip(recorded, points[first:last], strict=True):
         other = series.make()
         draw_recorded(other, Results(of_trace), out)
