@@ -12,7 +12,7 @@ CONNECTORS := $(MAKE) --no-print-directory setup-connectors || \
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-connectors demo test test-long test-faults soak check format bench lock clean
+.PHONY: help setup setup-connectors demo test test-long test-faults soak check format bench figures lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -68,6 +68,10 @@ format: setup  ## format and fix what can be fixed
 
 bench: setup  ## measure this machine
 	$(BIN)/eddyline bench micro
+
+figures: setup  ## all figures of the five papers, and the page about them (hours, on an idle machine)
+	$(BIN)/eddyline calibrate
+	$(BIN)/eddyline bench figures all --out docs/figures
 
 lock:  ## renew requirements.lock (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --all-extras \

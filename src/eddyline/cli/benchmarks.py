@@ -217,13 +217,17 @@ def bench_figures(
     name: Annotated[
         str,
         typer.Argument(
-            help="Paper: cacq, jit, shared-windows, static-optimization, update-patterns.",
+            help="Paper: cacq, jit, shared-windows, static-optimization, update-patterns; all: "
+            "all of them, and a page about what they claim; page: that page alone.",
             metavar="NAME",
         ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option(help="Directory for the results; default: benchmarks/NAME.", metavar="DIR"),
+        typer.Option(
+            help="Directory for the results; default: benchmarks/NAME, of all: benchmarks.",
+            metavar="DIR",
+        ),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Few points, few repetitions: a minute or two.")

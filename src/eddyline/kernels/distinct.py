@@ -93,3 +93,24 @@ def eliminate(
         out[3, :count].copy(),
         out[4, :count].copy(),
     )
+
+
+@kernel
+def recall(
+    exp: np.ndarray, order: np.ndarray, slot: np.ndarray, due: np.ndarray, state: ShownValues
+) -> None:
+    """Set aside, for each slot of ``due``, the first of its rows that expire last.
+
+    One scan of all rows (int64[n] each, in the order of arrival). A row that does not outlive the
+    one that is shown is not set aside.
+    """
+    shown_exp, aside_exp, aside_order = state.exp, state.aside_exp, state.aside_order
+    wanted = np.zeros(shown_exp.size, np.bool_)
+    for i in range(due.size):
+        wanted[due[i]] = True
+        aside_exp[due[i]] = -(1 << 62)
+    for i in range(exp.size):
+        s = slot[i]
+        if wanted[s] and exp[i] > shown_exp[s] and exp[i] > aside_exp[s]:
+            aside_exp[s] = exp[i]
+            aside_order[s] = order[i]

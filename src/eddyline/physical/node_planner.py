@@ -295,6 +295,7 @@ class NodePlanner(GroupPlanner):
             row_ids_of(plan).stored_width,
             strict=plan.takes_back,
             explicit=explicit,
+            by_ids=explicit,
             lazy_us=self._strategy.lazy_us,
         )
 

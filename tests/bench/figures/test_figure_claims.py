@@ -8,8 +8,15 @@ import pytest
 
 from eddyline.bench.figures.points import Point
 from eddyline.bench.figures.results import Results
-from eddyline.bench.figures.update_patterns.cases import CASES, DIRECT, NT, UPA_10, UPA_50
-from eddyline.bench.figures.update_patterns.claims import CLAIMS, judged
+from eddyline.bench.figures.update_patterns.cases import (
+    CASES,
+    DIRECT,
+    NT,
+    UPA_10,
+    UPA_50,
+    UPA_50_KEYED,
+)
+from eddyline.bench.figures.update_patterns.claims import CLAIMS, TraceClaim, judged
 from eddyline.bench.figures.update_patterns.judges import (
     crossing,
     direct_degrades,
@@ -21,7 +28,7 @@ from eddyline.bench.figures.update_patterns.judges import (
     slowest,
     smaller,
 )
-from eddyline.bench.figures.verdicts import factor
+from eddyline.bench.figures.verdicts import Spread, factor, ratios
 
 
 def point(case: str, window: int, contender: str, ms: float, **other: float) -> Point:
@@ -59,14 +66,21 @@ def test_faster_looks_at_the_largest_window_and_the_nearest_rival() -> None:
     judge = faster(UPA_10, (NT, DIRECT), 2.0)
     verdict = judge(results({UPA_10: (9, 1), NT: (1, 2), DIRECT: (1, 4)}), "c")
     assert verdict.holds == "yes"
-    assert verdict.measured == "UPA(10) is 2.0x as fast as NT, 4.0x as fast as DIRECT at 2"
+    assert verdict.measured == (
+        "UPA(10) is 2.0x (2.0 to 2.0) as fast as NT, 4.0x (4.0 to 4.0) as fast as DIRECT at 2"
+    )
     assert judge(results({UPA_10: (9, 1), NT: (1, 1.5), DIRECT: (1, 4)}), "c").holds == "in part"
     assert judge(results({UPA_10: (1, 3), NT: (9, 2), DIRECT: (9, 4)}), "c").holds == "no"
 
 
 @pytest.mark.parametrize(
     ("small", "large", "holds"),
-    [((1, 2), (2, 1), "yes"), ((1, 1), (2, 2), "in part"), ((2, 1), (1, 2), "no")],
+    [
+        ((1, 2), (2, 1), "yes"),
+        ((1, 1), (2, 2), "in part"),
+        ((2, 1), (1, 2), "no"),
+        ((1, 1.05), (1.05, 1), "no"),  # about the same
+    ],
 )
 def test_crossing(small: tuple[float, ...], large: tuple[float, ...], holds: str) -> None:
     assert crossing(NT, UPA_50)(results({NT: small, UPA_50: large}), "c").holds == holds
@@ -108,7 +122,9 @@ def test_never_slower() -> None:
     assert never_slower(results(times | {UPA_50: (2.0, 3.5)}), "c").holds == "no"
     small = never_slower(results(times | {UPA_50: (4.0, 1.0)}), "c")
     assert small.holds == "yes"
-    assert small.measured == "3.0x as fast as the faster at 2; least: 0.5x at 1"
+    assert small.measured == (
+        "3.0x (3.0 to 3.0) as fast as the faster at 2; least: 0.5x (0.5 to 0.5) at 1"
+    )
 
 
 def test_faster_than_the_slower() -> None:
@@ -119,7 +135,25 @@ def test_faster_than_the_slower() -> None:
 
 @pytest.mark.parametrize(("taken_back", "holds"), [(40, "yes"), (29, "no"), (60, "no")])
 def test_premature(taken_back: int, holds: str) -> None:
-    assert premature(results({UPA_10: (1,)}, taken_back=taken_back), "c").holds == holds
+    assert premature(results({UPA_50: (1,)}, taken_back=taken_back), "c").holds == holds
+
+
+@pytest.mark.parametrize(("taken_back", "holds"), [(40, "yes"), (0, "no")])
+def test_a_claim_fails_outside_the_regime_of_the_paper(taken_back: int, holds: str) -> None:
+    """A crossing says nothing about negation where no result is taken back."""
+    times = {NT: (1.0, 2.0), UPA_50: (2.0, 1.0)}
+    measured = results(times, taken_back=taken_back)
+    crosses = TraceClaim(
+        "s", "t", "c", "crosses", crossing(NT, UPA_50), ("30 to 50 % early", premature)
+    )
+    verdict = crosses.judged(measured)
+    assert verdict["holds"] == holds
+    assert ("not the paper's regime (30 to 50 % early)" in verdict["measured"]) == (holds == "no")
+
+
+def test_spreads_are_of_rounds() -> None:
+    assert ratios([2.0, 6.0, 4.0], [1.0, 2.0, 1.0]) == Spread((2.0, 3.0, 4.0))
+    assert ratios([2.0, 6.0], [1.0]).times() == "4.0x"
 
 
 def test_every_claim_can_be_judged() -> None:
@@ -136,5 +170,6 @@ def test_every_claim_can_be_judged() -> None:
 
 
 def test_claims_about_what_was_not_measured_are_left_out() -> None:
-    only = [point("query3", 1, c, 1.0) for c in (NT, UPA_10, UPA_50)]
-    assert {row["source"] for row in judged(Results(only))} == {"Figure 15", "section 6.4"}
+    only = [point("query3", 1, c, 1.0) for c in (NT, UPA_10, UPA_50, UPA_50_KEYED)]
+    sources = {row["source"] for row in judged(Results(only))}
+    assert sources == {"Figure 15", "section 6.4", "section 5.4.3"}

@@ -17,6 +17,7 @@ from eddyline.bench.figures import papers
 from eddyline.bench.figures.jit import (
     busy,
     cliques,
+    dense,
     fan_out,
     in_flows,
     judges,
@@ -29,14 +30,16 @@ from eddyline.bench.figures.jit.cliques import (
     NESTED_LOOPS,
     CliqueEffort,
     CliqueSetting,
+    Hot,
     clique_feed,
 )
 from eddyline.bench.figures.jit.in_turns import TurnSize
-from eddyline.bench.figures.jit.plans import PLANS, PlanName, clique_join, script
+from eddyline.bench.figures.jit.plans import PLANS, PlanName, clique_join, flat_join, script
 from eddyline.bench.figures.jit.runs import (
+    CONTENDERS,
     DOE,
     JIT,
-    PAPERS,
+    REACTIVE,
     REF,
     JitPoint,
     JitRun,
@@ -57,6 +60,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(papers, "apart", lambda case: case())
     monkeypatch.setattr(sweeps, "_QUICK", CliqueEffort(1 / 30, 1, 0.0, all_values=False))
     monkeypatch.setattr(cliques, "rehearse", lambda setting, method: [])
+    monkeypatch.setattr(dense, "_QUICK", CliqueEffort(1 / 30, 1, 0.0, all_values=False))
     monkeypatch.setattr(fan_out, "_QUICK", SIZE)
     monkeypatch.setattr(no_help, "_QUICK", SIZE)
     monkeypatch.setattr(in_flows, "_sizes", lambda quick: (SIZE, SIZE))
@@ -73,7 +77,7 @@ def test_command(tiny: None, tmp_path: Path) -> None:
     assert {claim["holds"] for claim in report["claims"]} <= {"yes", "in part", "no"}
     assert all(report["points"][experiment.name] for experiment in run.PAPER.experiments)
     names = {f"figure-{n}.png" for n in range(10, 18)}
-    names |= {"busy.png", "fan-out.png", "no-help.png", "flows.png"}
+    names |= {"dense.png", "busy.png", "fan-out.png", "no-help.png", "flows.png"}
     assert {f.name for f in tmp_path.glob("*.png")} == names
     assert "## Figure 12: bushy plans, by sources N" in (tmp_path / "claims.md").read_text()
 
@@ -149,11 +153,13 @@ def test_clique_joins_are_right() -> None:
 
 def test_contenders_agree_and_jit_holds_least() -> None:
     points = cliques.measure_clique(TINY, 4, CliqueEffort(5 * HOUR, 2, 9.0, True))
-    assert [(p.case, p.contender) for p in points] == [(m, c) for m in METHODS for c in PAPERS]
+    assert [(p.case, p.contender) for p in points] == [(m, c) for m in METHODS for c in CONTENDERS]
     assert len({p.results for p in points}) == 1 and points[0].results > 0
     assert all(len(p.cpu_s) == 2 and p.rows == 1_200 for p in points)
     held = {(p.case, p.contender): p.intermediate for p in points}
     assert all(0 < held[m, JIT] <= held[m, DOE] <= held[m, REF] for m in METHODS)
+    assert all(held[m, JIT] <= held[m, REACTIVE] <= held[m, REF] for m in METHODS)
+    assert all(p.nbytes > 8 * (p.intermediate + p.base) for p in points)
     assert len({p.base for p in points}) == 1
 
 
@@ -162,6 +168,28 @@ def test_small_runs_have_results(plan: PlanName, sources: int) -> None:
     for method in METHODS:
         runs = cliques.rehearse(replace(TINY, plan=plan, sources=sources), method)
         assert all(made.answer()[0] > 0 for made in runs)
+
+
+def test_hot_rows_have_results() -> None:
+    setting = replace(TINY, dmax=1_000, hot=Hot(0.25, 1))
+    points = cliques.measure_clique(setting, 4, CliqueEffort(5 * HOUR, 1, 9.0, True))
+    assert points[0].results > 0
+    assert len({p.results for p in points}) == 1
+    cold = cliques.measure_clique(
+        replace(setting, hot=Hot(0.0, 1)), 4, CliqueEffort(HOUR, 1, 0, True)
+    )
+    assert cold[0].results == 0
+
+
+@pytest.mark.parametrize("sources", [3, 6])
+def test_the_optimizer_orders_the_same_join(sources: int) -> None:
+    """As one SELECT: the columns, their order and the conditions are those of the plans."""
+    engine = engine_with(executor="tree")
+    engine.sql(script(sources))
+    plan = PLANS["left-deep"][sources]
+    written = engine.query(clique_join(plan, 60), name="written")
+    flat = engine.query(flat_join(sources, 60), name="flat")
+    assert flat.plan.schema == written.plan.schema
 
 
 def test_different_answers_fail_loudly() -> None:
@@ -273,6 +301,14 @@ STEPS = _pair(
 def test_judges(judge: judges.Judge, points: list[JitPoint], holds: str) -> None:
     verdict = judge(points)
     assert verdict.holds == holds, verdict.measured
+
+
+def test_another_contender_in_the_place_of_jit() -> None:
+    points = [*GROWING, *(replace(p, contender=REACTIVE, cpu_s=(8.0,)) for p in GROWING[-2:])]
+    verdict = judges.of(REACTIVE, judges.less_cpu(10.0))(points)
+    assert verdict.holds == "no"
+    assert verdict.measured.startswith(f"CPU of REF over {REACTIVE}: 1.2x at 4, 5.0x at 5")
+    assert judges.of(JIT, judges.less_cpu(10.0))(points).holds == "yes"
 
 
 def test_hash_joins_are_judged_apart() -> None:

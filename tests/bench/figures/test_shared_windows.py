@@ -14,7 +14,15 @@ import pytest
 from typer.testing import CliRunner
 
 from eddyline.bench.figures import papers
-from eddyline.bench.figures.shared_windows import cpu, equations, judges, model, run, schedules
+from eddyline.bench.figures.shared_windows import (
+    cpu,
+    end_to_end,
+    equations,
+    judges,
+    model,
+    run,
+    schedules,
+)
 from eddyline.bench.figures.shared_windows.arrivals import arrivals, at_once, evenly
 from eddyline.bench.figures.shared_windows.blocks import JoinLoad, blocks
 from eddyline.bench.figures.shared_windows.driver import (
@@ -50,6 +58,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(schedules, "_QUICK_SIMULATED", 30)
     loads = tuple(replace(TINY, method=m) for m in ("nested loops", "hash"))
     monkeypatch.setattr(equations, "_QUICK_LOADS", loads)
+    monkeypatch.setattr(end_to_end, "_QUICK", replace(TINY, block_rows=16))
     monkeypatch.setattr(cpu, "_QUICK", cpu.Effort(200, 100, 2, 9))
     arguments = ["bench", "figures", "shared-windows", "--quick", "--json", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, arguments)
@@ -61,6 +70,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert all(report["points"][experiment.name] for experiment in run.PAPER.experiments)
     names = {f"figure-{n}.png" for n in ("03-05", "07", "08", "09", "10")}
     names |= {f"simulated-{n}.png" for n in ("07", "08", "10")}
+    names |= {f"end-to-end-{n}.png" for n in ("07", "08", "bursts")}
     assert {f.name for f in tmp_path.glob("*.png")} == names | {
         "equations.png",
         "costs.png",
@@ -279,6 +289,23 @@ def test_units_at_once() -> None:
     assert outcome.windows[0].results > 0
 
 
+# -- end to end -----------------------------------------------------------------------------------
+
+
+def test_engines_find_what_the_operator_finds() -> None:
+    load = replace(TINY, matches=5.0)
+    bare = measure_runs(shared_join, load, "Small-Large", 2.0)
+    points = end_to_end.measure_end_to_end(load, [("Small-Large", 2.0)], repeats=2)
+    assert [p.strategy for p in points] == [LWO, SWF, GREEDY]
+    expected = [w.results for w in bare[0].outcome.windows]
+    assert expected[-1] > 0
+    for p in points:
+        assert [w.results for w in p.outcomes[0].windows] == expected
+        assert [w.results for w in p.outcomes[1].windows] != expected  # other arrivals
+        assert all(0 < o.busy_s < o.elapsed_s for o in p.outcomes)
+        assert all(w.longest >= w.average > 0 for w in p.outcome.windows if w.results)
+
+
 # -- claims ---------------------------------------------------------------------------------------
 
 
@@ -287,7 +314,7 @@ def _point(
 ) -> RunPoint:
     windows = tuple(Responses(10, a, a, a, 2 * a) for a in averages)
     outcome = RunOutcome(windows, 8.0, 10.0, 0.05, 0.02, 5, 2)
-    return RunPoint("hash", distribution, burst, strategy, 1e-3, outcome)
+    return RunPoint("hash", distribution, burst, strategy, 1e-3, (outcome,))
 
 
 def _canned(burst: float = 1.0) -> list[RunPoint]:

@@ -9,14 +9,25 @@ import pytest
 
 from eddyline.bench.comparison.shedding import shed
 from eddyline.bench.comparison.static_joins import PerTuple, all_bushy, all_left_deep
-from eddyline.bench.figures.static_optimization import against_engine, example, orders, scarcity
+from eddyline.bench.figures.static_optimization import (
+    against_engine,
+    example,
+    example_by_engine,
+    orders,
+    scarcity,
+)
 from eddyline.bench.figures.static_optimization.random_queries import (
     RandomQueries,
     as_query,
     filled,
     random_rates,
 )
-from eddyline.bench.figures.static_optimization.trial import JoinCase, JoinTrial, WindowedStream
+from eddyline.bench.figures.static_optimization.trial import (
+    JoinCase,
+    JoinTrial,
+    WindowedStream,
+    tree_of,
+)
 from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
 from eddyline.optimizer.prices import TYPICAL, Prices
@@ -64,6 +75,23 @@ def test_example_1_is_the_papers() -> None:
         assert claim.judge(points).holds == "yes", claim.text
 
 
+def test_engines_say_of_example_1_what_the_paper_says() -> None:
+    points = example_by_engine.measure(quick=True)
+    holds = {c.text: c.judge(points).holds for c in example_by_engine.EXPERIMENT.claims}
+    assert list(holds.values())[:2] == ["yes", "yes"]
+
+
+def test_trials_drop_rows_by_the_boxes_of_the_engine() -> None:
+    trial = JoinTrial(SMALL, SMALL.flat, capacity=1e-4)
+    assert min(trial.keep) < 1 and trial.verdict.capacity == 1e-4
+    trial.measure(1.0)
+    boxes = trial.engine.shedding
+    for name, keep in zip(("s0", "s1", "s2"), trial.keep, strict=True):
+        if keep < 1:
+            box = boxes[name]
+            assert box["kept"] / box["seen"] == pytest.approx(keep, abs=0.05)
+
+
 def test_gains_and_errors_are_the_papers() -> None:
     experiment = scarcity.EXPERIMENTS[0]
     points = experiment.measure(True)
@@ -99,7 +127,7 @@ def test_an_engine_makes_what_the_model_says(keep: tuple[float, ...]) -> None:
 
 
 def test_the_optimizer_chooses_a_distinguishable_order() -> None:
-    chosen = orders.tree_of(JoinTrial(orders.CASE, orders.CASE.flat, (1.0,) * 4).query.plan)
+    chosen = tree_of(JoinTrial(orders.CASE, orders.CASE.flat, (1.0,) * 4).query.plan)
     assert chosen == (0, (1, (2, 3)))
     costing = Priced(Prices(), Prices())
     costs = {
@@ -113,7 +141,7 @@ def test_the_optimizer_chooses_a_distinguishable_order() -> None:
 def test_joins_stay_in_the_order_that_is_measured() -> None:
     dearest = (((0, 1), 2), 3)
     trial = JoinTrial(orders.CASE, orders.CASE.nested(dearest), (1.0,) * 4)
-    assert orders.tree_of(trial.measure(2.0).plan) == dearest
+    assert tree_of(trial.measure(2.0).plan) == dearest
 
 
 def test_random_joins_are_of_both_kinds_of_windows() -> None:

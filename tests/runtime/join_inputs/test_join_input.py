@@ -58,6 +58,29 @@ def test_a_row_deleted_in_the_chunk_that_brought_it_is_visible_in_between() -> N
     assert (by.tolist(), rows.rows.ids(positions)[0].tolist()) == ([0], [10])
 
 
+class _Unread:
+    """In the place of chains by key, which must not be walked."""
+
+    def bury(self, *arguments: object) -> np.ndarray:
+        raise AssertionError("rows are searched for among those of their key")
+
+    def insert(self, positions: np.ndarray, keys: np.ndarray) -> None:
+        """Nothing is indexed."""
+
+
+def test_negative_tuples_find_their_rows_by_id() -> None:
+    rows = ResultRows(1, explicit=True, by_ids=True)
+    first = changes([(1, +1, 10, 9, 7), (2, +1, 11, 9, 7), (3, +1, 12, 9, 7)])
+    rows.take_in(first, ints(7, 7, 7), _Unread())  # type: ignore[arg-type]
+    again = ResultRows(1, explicit=True, by_ids=True)
+    again.restore(rows.state())
+    for held in (rows, again):  # restored as well
+        second = changes([(4, -1, 10, 9, 7), (5, +1, 13, 9, 7), (6, -1, 13, 9, 7)])
+        places = held.take_in(second, ints(7, 7, 7), _Unread())  # type: ignore[arg-type]
+        assert places.tolist()[0] == 0 and places[1] == places[2]
+        assert [int(i) for i in held.ids(held.alive(6))[0]] == [11, 12]
+
+
 def test_rows_with_null_in_the_key_match_nothing() -> None:
     rows = JoinInput(ResultRows(1), [lambda b: b.column(0)])
     kept, keys = rows.take_in(changes([(1, +1, 10, 9, None), (1, +1, 11, 9, 7)]))

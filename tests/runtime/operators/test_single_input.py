@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pytest
 
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.distinct import Distinct
+from eddyline.runtime.operators.distinct import ClassicDistinct, Distinct
 from eddyline.runtime.operators.expire import Expire, WithoutExpiries
 from eddyline.runtime.operators.filter import Filter
 from eddyline.runtime.operators.project import Project
@@ -32,6 +32,10 @@ def expire(source: Operator) -> Operator:
 
 def distinct(source: Operator) -> Operator:
     return Distinct(source, [pa.int64()], PartitionedStore([np.int64] * 3, 1_000_000))
+
+
+def classic_distinct(source: Operator) -> Operator:
+    return ClassicDistinct(source, [pa.int64()], ListStore([np.int64] * 3))
 
 
 def snapshots(source: Operator) -> Operator:
@@ -66,8 +70,11 @@ def test_foretold_leaves_out_what_the_expiry_says() -> None:
     expect(out, "_op|_ts|_exp|v\n+|1s|4s|7\n+|1s|4s|8\n-|2s|4s|8")
 
 
-def test_distinct_shows_the_next_duplicate_when_one_expires() -> None:
-    run = Run(distinct, 1)
+@pytest.mark.parametrize("make", [distinct, classic_distinct])
+def test_distinct_shows_the_next_duplicate_when_one_expires(
+    make: Callable[[Operator], Operator],
+) -> None:
+    run = Run(make, 1)
     expect(
         run.chunk("2s", "_op|_ts|_exp|v\n+|1s|3s|7\n+|1s|9s|7\n+|2s|5s|7\n+|2s|4s|8"),
         "_op|_ts|_exp|v\n+|1s|3s|7\n+|2s|4s|8",

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from eddyline.bench.figures.report import CLAIM_COLUMNS
+
 
 def progress_bar() -> Progress:
     """On standard error; removed when it is full."""
@@ -25,9 +27,9 @@ def progress_bar() -> Progress:
 
 def show_claims(claims: Sequence[Mapping[str, Any]], points: int, out: Path) -> None:
     """The claims as a table, and where everything is."""
-    table = Table("source", "claim", "measured", "holds", title="The paper and this machine")
+    table = Table(*CLAIM_COLUMNS, title="The paper and this machine")
     for claim in claims:
-        table.add_row(claim["source"], claim["claim"], claim["measured"], claim["holds"])
+        table.add_row(*(claim[column] for column in CLAIM_COLUMNS))
     console = Console()
     console.print(table)
     console.print(f"{points} points, figures and claims: {out}")

@@ -6,12 +6,12 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from eddyline.bench.figures.plots import Spot
-from eddyline.bench.figures.verdicts import Judgment
+from eddyline.bench.figures.verdicts import Judgment, Regime
 
 P = TypeVar("P")
 K = TypeVar("K", bound=Hashable)
@@ -19,11 +19,25 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True)
 class Claim(Generic[P]):
-    """A claim, its place in the paper, and its judge."""
+    """A claim, its place in the paper, and its judge.
+
+    Attributes:
+        asked: when it holds, with the tolerance; stated before anything is measured.
+        regime: outside of which the claim does not hold whatever was measured.
+    """
 
     source: str
     text: str
+    asked: str
     judge: Callable[[Sequence[P]], Judgment]
+    regime: Regime[Sequence[P]] | None = None
+
+    def judged(self, points: Sequence[P]) -> dict[str, str]:
+        """The claim with its verdict, for machines."""
+        checked = self.regime.checked if self.regime else lambda points, judge: judge(points)
+        return {"source": self.source, "claim": self.text, "asked": self.asked} | asdict(
+            checked(points, self.judge)
+        )
 
 
 @dataclass(frozen=True)

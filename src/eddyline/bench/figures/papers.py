@@ -12,7 +12,7 @@ from typing import Any
 from eddyline.bench.figures.console import progress_bar, show_claims
 from eddyline.bench.figures.experiment import Experiment
 from eddyline.bench.figures.plots import require_matplotlib
-from eddyline.bench.figures.report import markdown_table, write_json
+from eddyline.bench.figures.report import CLAIM_COLUMNS, markdown_table, today, write_json
 from eddyline.bench.measure import apart, machine
 
 
@@ -71,12 +71,11 @@ def _write_all(
     claims = []
     for experiment, mine in zip(paper.experiments, points, strict=True):
         experiment.draw(mine, out)
-        for claim in experiment.claims:
-            verdict = claim.judge(mine)
-            claims.append({"source": claim.source, "claim": claim.text} | asdict(verdict))
+        claims += [claim.judged(mine) for claim in experiment.claims]
     report = {
         "paper": paper.cited,
         "command": command,
+        "made": today(),
         "machine": machine(),
         "claims": claims,
         "points": {
@@ -95,9 +94,10 @@ def _as_markdown(paper: Paper, report: Mapping[str, Any], points: Sequence[Seque
     machine_text = ", ".join(f"{k} {v}" for k, v in report["machine"].items())
     parts = [
         f"# {paper.called}: what the paper says, and what was measured",
-        f"Made by `{report['command']}`. {machine_text}. Compare numbers within one run only.",
+        f"Made by `{report['command']}`, {report['made']}. {machine_text}. "
+        "Compare numbers within one run only.",
         "## Claims",
-        markdown_table(report["claims"], ("source", "claim", "measured", "holds")),
+        markdown_table(report["claims"], CLAIM_COLUMNS),
     ]
     for experiment, mine in zip(paper.experiments, points, strict=True):
         rows = experiment.table(mine)

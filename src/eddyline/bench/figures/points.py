@@ -86,7 +86,7 @@ class Point:
     Attributes:
         trace, case, contender: names. window: in time units. rows: of one stretch.
         chunk_rows: rows between two eager expiries.
-        ms_per_1000: milliseconds per 1,000 input rows, by stretch.
+        ms_per_1000: milliseconds of the processor per 1,000 input rows, by stretch.
         state_rows: rows kept on average, those of streams included.
         answer_rows: size of the answer at the end.
         inserted, taken_back: '+' and '-' rows that the query emitted, all stretches together.
@@ -188,9 +188,9 @@ class _PointRun:
 
     def _calls(self, batches: Iterator[dict[str, Any]]) -> Iterator[tuple[Any, float]]:
         for batch in batches:
-            begin = time.perf_counter()
+            begin = time.process_time()
             changes = process_all(self.engine, batch)[_QUERY]
-            yield changes, time.perf_counter() - begin
+            yield changes, time.process_time() - begin
 
     def point(self, rows: int, chunk_rows: int) -> Point:
         return Point(

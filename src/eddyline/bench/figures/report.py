@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from eddyline.bench.figures.points import Point
+
+#: Of the table of claims: what a paper says, when that holds, what was measured, and the verdict.
+CLAIM_COLUMNS: Final = ("source", "claim", "asked", "measured", "holds")
 
 
 def point_as_dict(point: Point) -> dict[str, Any]:
@@ -28,6 +32,11 @@ def point_as_dict(point: Point) -> dict[str, Any]:
         "inserted": point.inserted,
         "taken_back": point.taken_back,
     }
+
+
+def today() -> str:
+    """When a report is made, as ISO 8601."""
+    return datetime.now(UTC).date().isoformat()
 
 
 def write_json(content: Any, file: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from eddyline.bench.figures.points import Point
+from eddyline.bench.figures.verdicts import Spread, ratios
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,15 @@ class Results:
         """Milliseconds per 1,000 tuples."""
         return self.point(case, window, contender).median_ms
 
-    def speedup(self, case: str, window: int, fast: str, slow: str) -> float:
-        """How many times as fast ``fast`` is as ``slow``."""
-        return self.ms(case, window, slow) / self.ms(case, window, fast)
+    def speedup(self, case: str, window: int, fast: str, slow: str) -> Spread:
+        """How many times as fast ``fast`` is as ``slow``, by stretch."""
+        times = (self.point(case, window, c).ms_per_1000 for c in (slow, fast))
+        return ratios(*times)
+
+    def premature(self, case: str, window: int, contender: str) -> float:
+        """Share of the results that are taken back before they expire."""
+        point = self.point(case, window, contender)
+        return point.taken_back / max(point.inserted, 1)
 
     def saving(self, case: str, window: int, small: str, large: str) -> float:
         """How many times as many rows ``large`` keeps as ``small``."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels.distinct import ArrivingValues, ShownValues, eliminate
+from eddyline.kernels.distinct import ArrivingValues, ShownValues, eliminate, recall
 from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.base import Operator, Tick
@@ -22,6 +22,9 @@ from eddyline.types import BEGINNING, FOREVER
 #: State by slot: expiry of the row shown, and of the duplicate that expires last, with its number;
 #: since when the row is shown.
 _BY_SLOT = ("shown_exp", "aside_exp", "aside_order", "shown_ts", "shown_seq")
+
+#: Share of the input whose arrival lets expired rows be removed: the paper's interval (6.1).
+_LAZY = 0.05
 
 
 class Distinct(Operator):
@@ -54,7 +57,7 @@ class Distinct(Operator):
         numbers = np.arange(self._arrived, self._arrived + len(batch))
         self._arrived += len(batch)
         touched = unique(np.concatenate((arriving, expired)))
-        self._recall(touched)
+        self._recall(expired, tick.clock)
         slot, ts, seq, exp, number = eliminate(
             ArrivingValues(arriving, batch.ts, batch.seq, batch.exp, numbers),
             touched,
@@ -72,7 +75,7 @@ class Distinct(Operator):
         self._release(touched[self._shown_exp[touched] <= tick.clock])
         return out
 
-    def _recall(self, slots: Array) -> None:
+    def _recall(self, expired: Array, clock: int) -> None:
         """The rows that could take over are those kept aside: there is nothing to look up."""
 
     def _remember(self, exp: Array, number: Array, slot: Array, clock: int) -> None:
@@ -143,26 +146,31 @@ class ClassicDistinct(Distinct):
         self, source: Operator, types: Sequence[pa.DataType], expiries: ExpiryStore
     ) -> None:
         super().__init__(source, types, expiries)
-        self._input = ListStore([np.int64] * 3)  # exp, number, slot
+        self._input = _input_rows()
+        self._unscanned = 0  # rows that came since expired ones were removed
 
-    def _recall(self, slots: Array) -> None:
-        """Of the rows with these values, the first of those that expire last is set aside."""
-        exp, number, slot = self._input.peek()
-        wanted = np.zeros(self._shown_exp.size, np.bool_)
-        wanted[slots] = True
-        found = np.flatnonzero(wanted[slot])
-        found = found[np.lexsort((-number[found], exp[found], slot[found]))]
-        last = np.ones(found.size, np.bool_)
-        last[:-1] = slot[found[1:]] != slot[found[:-1]]
-        found = found[last]
-        found = found[exp[found] > self._shown_exp[slot[found]]]
-        self._aside_exp[slots] = BEGINNING
-        self._aside_exp[slot[found]] = exp[found]
-        self._aside_order[slot[found]] = number[found]
+    def _recall(self, expired: Array, clock: int) -> None:
+        """Scan the input for rows that outlive those shown of these values.
+
+        A value whose shown row lives on needs none; it is scanned for when that row expires.
+        """
+        if not expired.size:
+            return
+        if self._unscanned > _LAZY * len(self._input):
+            self._input.discard(clock)
+            self._unscanned = 0
+        exp, number, slot = self._input.compact()
+        shown = ShownValues(self._shown_exp, self._aside_exp, self._aside_order)
+        recall(exp, number, slot, unique(expired), shown)
 
     def _remember(self, exp: Array, number: Array, slot: Array, clock: int) -> None:
         self._input.push([exp, number, slot])
-        self._input.pop(clock)
+        self._unscanned += exp.size
+
+    def _release(self, slots: Array) -> None:
+        super()._release(slots)
+        if not len(self._table):  # all rows have expired
+            self._input, self._unscanned = _input_rows(), 0
 
     def kept(self) -> int:
         return super().kept() + len(self._input)
@@ -173,3 +181,8 @@ class ClassicDistinct(Distinct):
     def restore(self, state: State) -> None:
         super().restore(state)
         self._input.restore(nested(state, "input"))
+
+
+def _input_rows() -> ListStore:
+    """For exp, number and slot."""
+    return ListStore([np.int64] * 3)

@@ -221,6 +221,14 @@ class ListStore:
         """Remove the rows with ``exp <= clock``."""
         self._remove(self._due(clock))
 
+    def compact(self) -> list[Array]:
+        """All rows, in the order of arrival, where they are; valid until the next call."""
+        if self._gone:
+            for lane, kept in zip(self._rows, self.peek(), strict=True):
+                lane[: kept.size] = kept
+            self._used, self._gone = len(self), 0
+        return [lane[: self._used] for lane in self._rows]
+
     def _due(self, clock: int) -> Array:
         return np.flatnonzero(self._rows[0][: self._used] <= clock)
 

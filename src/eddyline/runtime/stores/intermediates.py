@@ -11,6 +11,7 @@ from eddyline.runtime.batch import Batch
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import HashIndex, Liveness, Probes
+from eddyline.runtime.stores.keys import group_hashes
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.types import BEGINNING, FOREVER, Schema
 
@@ -25,6 +26,8 @@ class ResultRows:
         schema: payload columns, may be empty.
         strict: whether a '-' may delete a row before it expires.
         explicit: whether every row is deleted by a '-', also when it expires.
+        by_ids: whether a '-' finds its row by an index of the ids; otherwise it is searched for
+            among the rows of its key, from the newest on.
         lazy_us: how often expired rows are dropped; None: when they may be half of the store.
     """
 
@@ -35,6 +38,7 @@ class ResultRows:
         *,
         strict: bool = False,
         explicit: bool = False,
+        by_ids: bool = False,
         lazy_us: int | None = None,
     ) -> None:
         self.store = RowStore(schema, ["ts", "seq", "exp"])
@@ -46,6 +50,7 @@ class ResultRows:
         death = _DEATH if self._strict else None
         lane, lifespan = ("ts", FOREVER) if explicit else ("exp", 0)
         self.liveness = Liveness(lane, lifespan, fifo=False, death=death)
+        self._by_ids = HashIndex(self.store) if by_ids else None
         self._lazy_us = lazy_us
         self._purged = BEGINNING  # clock of the last purge
         self._compact_at = 1024
@@ -71,12 +76,17 @@ class ResultRows:
         if batch.only_inserts():
             new = self.place(batch, columns)
             index.insert(new, keys)
+            if self._by_ids is not None:
+                self._by_ids.insert(new, group_hashes([pa.array(i) for i in batch.ids]))
             return new
         entering, leaving = np.flatnonzero(batch.sign > 0), np.flatnonzero(batch.sign < 0)
         end, ids = self.store.end, np.column_stack(batch.ids)
         ts, seq, exp = (lane[entering] for lane in (batch.ts, batch.seq, batch.exp))
         new = self._append(ts, seq, exp, ids[entering], columns)
         index.insert(new, keys[entering])
+        if self._by_ids is not None:
+            index, keys = self._by_ids, group_hashes([pa.array(i) for i in batch.ids])
+            index.insert(new, keys[entering])
         positions = np.empty(len(batch), np.int64)
         positions[entering] = new
         positions[leaving] = index.bury(
@@ -137,4 +147,7 @@ class ResultRows:
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""
         self.store.restore(state)
+        if self._by_ids is not None:
+            ids = [pa.array(lane) for lane in self.store.held("ids").T]
+            self._by_ids.fill(self.all(), group_hashes(ids))
         self._compact_at = 2 * len(self.store) + 1024

@@ -147,26 +147,31 @@ EXPERIMENT: Final = Experiment(
         Claim(
             "section 4",
             f"a filter's share is steady soon after queries are added (here: {_SOON} batches)",
+            f"within {_SOON} batches, give or take {_NEAR:.0%}",
             _soon,
         ),
         Claim(
             "section 4",
             "independent queries: the more selective a filter, the more tickets",
+            "every share larger than the next",
             lambda points: _descending(points, _INDEPENDENT, FIELDS[::-1]),
         ),
         Claim(
             "section 4",
             "equally selective filters: the more predicates, the more tickets",
+            "every share larger than the next",
             lambda points: _descending(points, _EQUAL, FIELDS),
         ),
         Claim(
             "section 4",
             "a filter of more queries outweighs a more selective one of fewer",
+            "every share larger than the next",
             lambda points: _descending(points, _DIFFERENT, FIELDS),
         ),
         Claim(
             "section 4",
             "a filter gets some more tickets where its predicates are more selective",
+            "a larger share than among equally selective ones",
             _more_for_more_selective,
         ),
     ),

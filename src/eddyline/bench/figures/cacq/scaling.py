@@ -10,7 +10,7 @@ from typing import Any, Final
 from eddyline.bench.figures.cacq.workloads import Where
 from eddyline.bench.figures.experiment import Claim, Experiment, Speed, take_turns
 from eddyline.bench.figures.plots import Spot, draw_series
-from eddyline.bench.figures.verdicts import Judgment, factor
+from eddyline.bench.figures.verdicts import Judgment, factor, ratios
 from eddyline.runtime.stores.columns import Array
 
 SHARED: Final = "all queries together"
@@ -77,12 +77,21 @@ def by_queries(name: str, subject: str, measure: Measure) -> Experiment[ScalePoi
             "section 2.2",
             f"{subject}: with the number of queries, the tuples delivered per second rise sharply "
             "at first",
+            "2x from the fewest to the most queries",
             _rises,
         ),
         Claim(
-            "section 2.2", f"{subject}: without sharing the maximum is half of that", _half_the_peak
+            "section 2.2",
+            f"{subject}: without sharing the maximum is half of that",
+            "2x the other's maximum",
+            _half_the_peak,
         ),
-        Claim("this project", f"{subject}, most queries: sharing is twice as fast", _twice_as_fast),
+        Claim(
+            "this project",
+            f"{subject}, most queries: sharing is twice as fast",
+            "2x",
+            _twice_as_fast,
+        ),
     )
     return Experiment(name, title, measure, _Drawing(name, "queries", about), table, claims)
 
@@ -95,9 +104,15 @@ def by_sources(name: str, subject: str, measure: Measure) -> Experiment[ScalePoi
         Claim(
             "section 2.2",
             f"{subject}: additional sources decrease the throughput somewhat",
+            "0.5x to 1x with the most sources",
             _somewhat_slower,
         ),
-        Claim("this project", f"{subject}, most sources: sharing is twice as fast", _twice_as_fast),
+        Claim(
+            "this project",
+            f"{subject}, most sources: sharing is twice as fast",
+            "2x",
+            _twice_as_fast,
+        ),
     )
     return Experiment(name, title, measure, _Drawing(name, "sources", about), table, claims)
 
@@ -164,8 +179,9 @@ def _rises(points: Sequence[ScalePoint]) -> Judgment:
 
 def _twice_as_fast(points: Sequence[ScalePoint]) -> Judgment:
     shared, separate = _of(points, SHARED)[-1], _of(points, SEPARATE)[-1]
-    ratio = shared.speed.rows_per_s / separate.speed.rows_per_s
-    return Judgment(f"{ratio:.1f}x as fast with {shared.queries:,} queries", factor(ratio, 2.0))
+    ratio = ratios(separate.speed.seconds, shared.speed.seconds)
+    text = f"{ratio.times()} as fast with {shared.queries:,} queries"
+    return Judgment(text, factor(ratio.median, 2.0))
 
 
 def _somewhat_slower(points: Sequence[ScalePoint]) -> Judgment:

@@ -94,6 +94,7 @@ EXPERIMENT: Final = Experiment(
         Claim(
             "Figure 4",
             "throughput falls with the bits per tuple, and by less per bit the more there are",
+            "less from the first size to the last; the last bit costs less than the first",
             _ever_less,
         ),
     ),

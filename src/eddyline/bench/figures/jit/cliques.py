@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +14,20 @@ from eddyline.bench.figures.jit.plans import (
     PlanName,
     clique_join,
     columns,
+    flat_join,
     script,
     source_name,
 )
-from eddyline.bench.figures.jit.runs import PAPERS, JitPoint, JitRun, Rows, require_equal_answers
+from eddyline.bench.figures.jit.runs import (
+    CONTENDERS,
+    OPTIMIZED,
+    OPTIMIZED_AUTO,
+    JitPoint,
+    JitRun,
+    Rows,
+    require_equal_answers,
+)
+from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.runtime.stores.columns import Array
 
 NESTED_LOOPS: Final = "nested loops"
@@ -25,6 +35,20 @@ HASH: Final = "hash"
 METHODS: Final = (NESTED_LOOPS, HASH)
 
 _SECOND_US: Final = 1_000_000
+
+
+class Hot(NamedTuple):
+    """Rows whose columns have few values, so that they have partners everywhere.
+
+    Attributes:
+        share: of the rows of each source. most: their columns hold 1 to ``most``.
+    """
+
+    share: float
+    most: int
+
+
+_NONE: Final = Hot(0.0, 1)
 
 
 @dataclass(frozen=True)
@@ -36,6 +60,7 @@ class CliqueSetting:
         dmax: columns hold 1 to ``dmax``.
         special_factor: those of the special source hold up to this many times as much.
         call_s: seconds of rows per call of the engine (ours).
+        hot: rows that have results (ours).
     """
 
     plan: PlanName
@@ -45,11 +70,29 @@ class CliqueSetting:
     dmax: int
     special_factor: int
     call_s: int
+    hot: Hot = _NONE
 
     @property
     def special(self) -> int:
         """The special source: D, or C where there are three."""
         return min(self.sources - 1, 3)
+
+    def largest(self, source: int) -> int:
+        """The largest value of the columns of a source."""
+        return self.dmax * (self.special_factor if source == self.special else 1)
+
+    @property
+    def statistics(self) -> Statistics:
+        """What an optimizer may know of the sources."""
+        everyone = range(self.sources)
+        return Statistics(
+            rates={source_name(s): self.rate for s in everyone},
+            values={
+                (source_name(s), c): self.largest(s)
+                for s in everyone
+                for c in columns(s, self.sources)
+            },
+        )
 
 
 @dataclass(frozen=True)
@@ -91,7 +134,7 @@ def _take_turns(
 ) -> list[JitPoint]:
     rows = sum(table.num_rows for batch in feed for table in batch.values())
     last: dict[str, JitRun] = {}
-    cpu_s: dict[str, list[float]] = {contender: [] for contender in PAPERS}
+    cpu_s: dict[str, list[float]] = {contender: [] for contender in CONTENDERS}
     for _ in range(effort.rounds):
         for contender, seconds in cpu_s.items():
             if not seconds or sum(seconds) < effort.enough_s:
@@ -103,8 +146,16 @@ def _take_turns(
 
 def _run(setting: CliqueSetting, method: str, contender: str, feed: list[Rows]) -> JitRun:
     query = clique_join(PLANS[setting.plan][setting.sources], setting.window_s)
-    nested_loops = method == NESTED_LOOPS
-    run = JitRun(script(setting.sources), query, contender, nested_loops=nested_loops)
+    known = UNKNOWN
+    if contender in (OPTIMIZED, OPTIMIZED_AUTO):
+        query, known = flat_join(setting.sources, setting.window_s), setting.statistics
+    run = JitRun(
+        script(setting.sources),
+        query,
+        contender,
+        nested_loops=method == NESTED_LOOPS,
+        statistics=known,
+    )
     run.play(feed)
     return run
 
@@ -119,7 +170,7 @@ def rehearse(setting: CliqueSetting, method: str) -> list[JitRun]:
     """
     small = replace(setting, window_s=14, rate=1.0, dmax=2, special_factor=1, call_s=5)
     feed = clique_feed(small, hours=1 / 20)
-    runs = [_run(small, method, contender, feed) for contender in PAPERS]
+    runs = [_run(small, method, contender, feed) for contender in CONTENDERS]
     require_equal_answers(f"{small}, {method}", runs)
     return runs
 
@@ -141,9 +192,13 @@ def _source(
     """Its rows, at random instants (microseconds), with random values."""
     seconds = hours * 3600
     rows = round(setting.rate * seconds)
-    most = setting.dmax * (setting.special_factor if source == setting.special else 1)
+    most = setting.largest(source)
     ts = np.sort(rng.integers(0, round(seconds * _SECOND_US), rows))
     values = {c: rng.integers(1, most + 1, rows) for c in columns(source, setting.sources)}
+    if setting.hot.share:
+        is_hot = rng.random(rows) < setting.hot.share
+        for column in values.values():
+            column[is_hot] = rng.integers(1, setting.hot.most + 1, int(is_hot.sum()))
     return pa.table({"ts": ts, **values})
 
 

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
 from eddyline.bench.figures.jit.cliques import HASH, NESTED_LOOPS
-from eddyline.bench.figures.jit.runs import DOE, JIT, REF, JitPoint
+from eddyline.bench.figures.jit.runs import (
+    AUTO,
+    DOE,
+    JIT,
+    OPTIMIZED,
+    OPTIMIZED_AUTO,
+    REF,
+    JitPoint,
+)
 from eddyline.bench.figures.verdicts import Holds, Judgment
 
 Judge = Callable[[Sequence[JitPoint]], Judgment]
@@ -35,6 +44,11 @@ def state(point: JitPoint) -> float:
     return float(point.state)
 
 
+def megabytes(point: JitPoint) -> float:
+    """MB held, those of streams included."""
+    return point.nbytes / 1e6
+
+
 def intermediate(point: JitPoint) -> float:
     """Rows held by joins, one at least, so that ratios stay finite."""
     return float(max(point.intermediate, 1))
@@ -60,6 +74,44 @@ def ratios(
     """How many times as much one contender takes as the other, by x."""
     less = line(points, under, value, case)
     return {x: v / less[x] for x, v in line(points, over, value, case).items()}
+
+
+def of(contender: str, judge: Judge) -> Judge:
+    """The judge with another contender in the place of JIT, and how far rounds differ."""
+
+    def judged(points: Sequence[JitPoint]) -> Judgment:
+        named = [p for p in points if p.contender not in (JIT, contender)]
+        named += [replace(p, contender=JIT) for p in points if p.contender == contender]
+        found = judge(named)
+        mine = [p for p in named if p.contender in (REF, JIT) and p.case == NESTED_LOOPS]
+        differ = max((max(p.cpu_s) / max(min(p.cpu_s), 1e-6) - 1 for p in mine), default=0.0)
+        text = found.measured.replace(JIT, contender)
+        return Judgment(f"{text}; rounds differ by up to {differ:.0%}", found.holds)
+
+    return judged
+
+
+def gains_over_the_optimized(points: Sequence[JitPoint]) -> Judgment:
+    """With the plan that the optimizer chooses, the default takes no more CPU than without."""
+    found = {
+        case: ratios(points, cpu, case, over=OPTIMIZED, under=OPTIMIZED_AUTO)
+        for case in (NESTED_LOOPS, HASH)
+    }
+    text = "; ".join(f"{case}: {_each(ratio)}" for case, ratio in found.items())
+    worst = min(r for ratio in found.values() for r in ratio.values())
+    holds: Holds = "yes" if worst >= 1 / _ALIKE else "no"
+    if holds == "no" and max(r for ratio in found.values() for r in ratio.values()) > _ALIKE:
+        holds = "in part"
+    return Judgment(f"CPU of the optimized plan over the same with auto: {text}", holds)
+
+
+def fewer_bytes(points: Sequence[JitPoint]) -> Judgment:
+    """The default holds no more bytes than REF, at every x and by both methods."""
+    found = {case: ratios(points, megabytes, case, under=AUTO) for case in (NESTED_LOOPS, HASH)}
+    text = "; ".join(f"{case}: {_each(ratio)}" for case, ratio in found.items())
+    good = [r >= 1.0 for ratio in found.values() for r in ratio.values()]
+    holds: Holds = "yes" if all(good) else "in part" if any(good) else "no"
+    return Judgment(f"bytes of REF over auto: {text}", holds)
 
 
 def less_cpu(wanted: float) -> Judge:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from eddyline.bench.figures.jit import busy, fan_out, in_flows, no_help, sweeps
+from eddyline.bench.figures.jit import busy, dense, fan_out, in_flows, no_help, sweeps
 from eddyline.bench.figures.papers import Paper, run_paper
 
 PAPER: Final = Paper(
@@ -14,6 +14,7 @@ PAPER: Final = Paper(
     "Yang and Papadias, Just-In-Time Processing of Continuous Queries, ICDE 2008, section VI",
     (
         *sweeps.EXPERIMENTS,
+        dense.EXPERIMENT,
         busy.EXPERIMENT,
         fan_out.EXPERIMENT,
         no_help.EXPERIMENT,

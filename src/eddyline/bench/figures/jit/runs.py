@@ -16,6 +16,7 @@ import pyarrow as pa
 import eddyline
 from eddyline.bench.comparison import reactive as comparison
 from eddyline.bench.feeding import process_all
+from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.physical.flows import Executor
 
 REF: Final = "REF"
@@ -25,6 +26,9 @@ JIT: Final = "JIT"
 REACTIVE: Final = "reactive JIT"
 #: JIT while it saves rows: the default.
 AUTO: Final = "auto"
+#: The plan that the optimizer chooses, without feedback and with the default.
+OPTIMIZED: Final = "optimized plan"
+OPTIMIZED_AUTO: Final = "optimized plan, auto"
 #: The options of the contenders.
 OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     REF: {"feedback": "off"},
@@ -32,9 +36,12 @@ OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     JIT: {"feedback": "jit"},
     REACTIVE: {"feedback": "jit", "feedback_form": comparison.REACTIVE},
     AUTO: {"feedback": "auto"},
+    OPTIMIZED: {"feedback": "off"},
+    OPTIMIZED_AUTO: {"feedback": "auto"},
 }
-#: Those of the paper.
-PAPERS: Final = (REF, DOE, JIT)
+#: Those of Figures 10 to 17: the paper's three, of which the reactive one is its JIT, the engine's
+#: JIT, and its default; and feedback in the plan that the optimizer would choose.
+CONTENDERS: Final = (REF, DOE, REACTIVE, JIT, AUTO, OPTIMIZED, OPTIMIZED_AUTO)
 
 #: Rows by stream.
 Rows = Mapping[str, pa.Table]
@@ -52,6 +59,7 @@ class JitPoint:
         intermediate: largest number of rows that joins held for the joins above them.
         base: largest number of rows that the streams held. Both count rows that have expired and
             are not yet cleared away, and are taken after every call of the engine.
+        nbytes: largest number of bytes that both took, indexes and free places included.
     """
 
     case: str
@@ -62,6 +70,7 @@ class JitPoint:
     cpu_s: tuple[float, ...]
     intermediate: int
     base: int
+    nbytes: int = 0
 
     @property
     def cpu(self) -> float:
@@ -82,6 +91,7 @@ class JitRun:
         query: the join; as a tree, whose joins are those of its sub-selects.
         nested_loops: whether joins scan all rows, or look them up by hash.
         executor: ``eddy``: all its streams are joined in a flow.
+        statistics: of the streams, where the plan is the optimizer's.
     """
 
     def __init__(
@@ -92,10 +102,11 @@ class JitRun:
         *,
         nested_loops: bool,
         executor: Executor = "tree",
+        statistics: Statistics = UNKNOWN,
     ) -> None:
         self.contender = contender
         self.cpu_s: list[float] = []
-        self.intermediate = self.base = 0
+        self.intermediate = self.base = self.nbytes = 0
         self._results = self._checksum = 0
         strategy = eddyline.StrategyOptions(
             executor=executor,
@@ -103,7 +114,8 @@ class JitRun:
             replan=math.inf,  # the plan is what is compared
             **OPTIONS[contender],
         )
-        self._engine = eddyline.Engine(strategy=strategy)
+        options = eddyline.EngineOptions(statistics=statistics)
+        self._engine = eddyline.Engine(options, strategy)
         self._engine.sql(script)
         self._engine.query(query, name=_QUERY)
 
@@ -127,6 +139,7 @@ class JitRun:
                 self.intermediate, sum(o["rows_kept"] for o in stats["operators"])
             )
             self.base = max(self.base, sum(s["rows_kept"] for s in stats["streams"].values()))
+            self.nbytes = max(self.nbytes, stats["queries"][_QUERY]["state_bytes"])
         self.cpu_s.append(spent)
 
     def answer(self) -> tuple[int, int]:
@@ -144,6 +157,7 @@ class JitRun:
             tuple(cpu_s),
             self.intermediate,
             self.base,
+            self.nbytes,
         )
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from eddyline.bench.figures.shared_windows.driver import RunOutcome
 from eddyline.bench.figures.shared_windows.runs import RunPoint
 from eddyline.bench.figures.shared_windows.server import GREEDY, LWO, STATE_SLICE, SWF, TABLE_1
-from eddyline.bench.figures.verdicts import Holds, Judgment, factor
+from eddyline.bench.figures.verdicts import Holds, Judgment, Regime, Spread, factor, ratios
 
 Judge = Callable[[Sequence[RunPoint]], Judgment]
 
@@ -22,16 +22,41 @@ _ALIKE: Final = 1.25
 _PAPERS: Final = (LWO, SWF, GREEDY)
 
 
-def outcome(
+def point_of(
     points: Sequence[RunPoint], strategy: str, distribution: str, burst: float | None = None
-) -> RunOutcome:
-    """Of the only run of this kind."""
+) -> RunPoint:
+    """The only point of this kind."""
     (found,) = (
-        p.outcome
+        p
         for p in points
         if (p.strategy, p.distribution) == (strategy, distribution) and burst in (None, p.burst)
     )
     return found
+
+
+def outcome(
+    points: Sequence[RunPoint], strategy: str, distribution: str, burst: float | None = None
+) -> RunOutcome:
+    """Of the median run of this kind."""
+    return point_of(points, strategy, distribution, burst).outcome
+
+
+def averages(points: Sequence[RunPoint], over: str, under: str, distribution: str) -> Spread:
+    """How many times as long one strategy takes as the other over all windows, by run."""
+    both = (point_of(points, s, distribution).average.values for s in (over, under))
+    return ratios(*both)
+
+
+def utilisation(wanted: float) -> Regime[Sequence[RunPoint]]:
+    """LWO is as busy as the paper's server, give or take 0.06."""
+
+    def judge(points: Sequence[RunPoint]) -> Judgment:
+        found = [p.busy.median for p in points if p.strategy == LWO]
+        text = f"LWO is busy {min(found):.0%} to {max(found):.0%} of the time"
+        good = all(abs(share - wanted) <= 0.06 for share in found)
+        return Judgment(text, "yes" if good else "no")
+
+    return Regime(f"LWO {wanted:.0%} busy, give or take 6 %", judge)
 
 
 def _distributions(points: Sequence[RunPoint]) -> list[str]:
@@ -44,21 +69,22 @@ def _share(good: int, of: int) -> Holds:
 
 def greedy_is_best(points: Sequence[RunPoint]) -> Judgment:
     """Lowest average over all windows of the paper's three, in every distribution."""
-    ratios = {}
+    found = {}
     for d in _distributions(points):
-        greedy = outcome(points, GREEDY, d).average
-        ratios[d] = min(outcome(points, s, d).average for s in (LWO, SWF)) / greedy
-    text = "the better of the others takes " + _each(ratios)
-    return Judgment(text, _share(sum(r > 1.0 for r in ratios.values()), len(ratios)))
+        others = [averages(points, s, GREEDY, d) for s in (LWO, SWF)]
+        found[d] = min(others, key=lambda r: r.median)
+    text = ", ".join(f"{r.times(2)} ({d})" for d, r in found.items())
+    good = sum(r.median > 1.0 for r in found.values())
+    return Judgment(f"the better of the others takes {text}", _share(good, len(found)))
 
 
 def lwo_is_second(points: Sequence[RunPoint]) -> Judgment:
     """But for Mostly-Small, where SWF is."""
-    ratios = {}
+    by_name = {}
     for d in _distributions(points):
-        ratios[d] = outcome(points, SWF, d).average / outcome(points, LWO, d).average
-    good = sum((r < 1.0) == (d == "Mostly-Small") for d, r in ratios.items())
-    return Judgment(f"SWF takes {_each(ratios)} of LWO's time", _share(good, len(ratios)))
+        by_name[d] = outcome(points, SWF, d).average / outcome(points, LWO, d).average
+    good = sum((r < 1.0) == (d == "Mostly-Small") for d, r in by_name.items())
+    return Judgment(f"SWF takes {_each(by_name)} of LWO's time", _share(good, len(by_name)))
 
 
 def swf_is_worst(points: Sequence[RunPoint]) -> Judgment:
@@ -83,11 +109,11 @@ def lwo_is_flat(points: Sequence[RunPoint]) -> Judgment:
 def alike_but_for_the_largest(points: Sequence[RunPoint]) -> Judgment:
     """Uniform: SWF and Greedy have one order."""
     swf, greedy = (outcome(points, s, "Uniform").windows for s in (SWF, GREEDY))
-    ratios = [_over(s.average, g.average) for s, g in zip(swf, greedy, strict=True)]
-    text = f"SWF over Greedy: {min(ratios[:-1]):.2f} to {max(ratios[:-1]):.2f}, "
-    text += f"largest window {ratios[-1]:.2f}"
-    good = [1 / _ALIKE <= r <= _ALIKE for r in ratios[:-1]]
-    return Judgment(text, _share(sum(good) + (ratios[-1] > 1.0), len(good) + 1))
+    by_name = [_over(s.average, g.average) for s, g in zip(swf, greedy, strict=True)]
+    text = f"SWF over Greedy: {min(by_name[:-1]):.2f} to {max(by_name[:-1]):.2f}, "
+    text += f"largest window {by_name[-1]:.2f}"
+    good = [1 / _ALIKE <= r <= _ALIKE for r in by_name[:-1]]
+    return Judgment(text, _share(sum(good) + (by_name[-1] > 1.0), len(good) + 1))
 
 
 def half_for_the_largest(points: Sequence[RunPoint]) -> Judgment:
@@ -104,9 +130,9 @@ def half_for_the_largest(points: Sequence[RunPoint]) -> Judgment:
 def lwo_wins_large(points: Sequence[RunPoint]) -> Judgment:
     """Mostly-Large: all windows but the two smallest."""
     lwo, greedy = (outcome(points, s, "Mostly-Large").windows for s in (LWO, GREEDY))
-    ratios = [_over(g.average, w.average) for w, g in zip(lwo, greedy, strict=True)]
-    text = "Greedy over LWO, by window: " + ", ".join(f"{r:.2f}" for r in ratios)
-    good = [r < 1.0 for r in ratios[:2]] + [r > 1.0 for r in ratios[2:]]
+    by_name = [_over(g.average, w.average) for w, g in zip(lwo, greedy, strict=True)]
+    text = "Greedy over LWO, by window: " + ", ".join(f"{r:.2f}" for r in by_name)
+    good = [r < 1.0 for r in by_name[:2]] + [r > 1.0 for r in by_name[2:]]
     return Judgment(text, _share(sum(good), len(good)))
 
 
@@ -127,7 +153,7 @@ def best_of_both(points: Sequence[RunPoint]) -> Judgment:
 
 def maxima_of_large_windows(points: Sequence[RunPoint]) -> Judgment:
     """Greedy's are lower than SWF's for the largest windows, by distribution."""
-    ratios, good, count = {}, 0, 0
+    by_name, good, count = {}, 0, 0
     for d in _distributions(points):
         swf, greedy = (outcome(points, s, d).windows for s in (SWF, GREEDY))
         each = [
@@ -137,8 +163,8 @@ def maxima_of_large_windows(points: Sequence[RunPoint]) -> Judgment:
         ]
         good += sum(r > 1.0 for r in each)
         count += len(each)
-        ratios[d] = each[-1]
-    text = f"in {good} of {count}; SWF's for the largest window is {_each(ratios)} Greedy's"
+        by_name[d] = each[-1]
+    text = f"in {good} of {count}; SWF's for the largest window is {_each(by_name)} Greedy's"
     return Judgment(text, _share(good, count))
 
 
@@ -166,26 +192,26 @@ def _buffers(
 
 def not_slower_than_slices(points: Sequence[RunPoint]) -> Judgment:
     """Greedy against state-slice sharing, averaged over all windows."""
-    ratios = {}
+    by_name = {}
     for d in _distributions(points):
-        ratios[d] = outcome(points, STATE_SLICE, d).average / outcome(points, GREEDY, d).average
-    good = sum(r >= 1.0 for r in ratios.values())
-    return Judgment(f"state-slice takes {_each(ratios)} Greedy's time", _share(good, len(ratios)))
+        by_name[d] = outcome(points, STATE_SLICE, d).average / outcome(points, GREEDY, d).average
+    good = sum(r >= 1.0 for r in by_name.values())
+    return Judgment(f"state-slice takes {_each(by_name)} Greedy's time", _share(good, len(by_name)))
 
 
 def slices_against_lwo(points: Sequence[RunPoint]) -> Judgment:
     """State-slice sharing against LWO, and what it keeps."""
-    ratios = {}
+    by_name = {}
     for d in _distributions(points):
-        ratios[d] = outcome(points, STATE_SLICE, d).average / outcome(points, LWO, d).average
+        by_name[d] = outcome(points, STATE_SLICE, d).average / outcome(points, LWO, d).average
     work = max(
-        outcome(points, STATE_SLICE, d).busy_s / outcome(points, LWO, d).busy_s for d in ratios
+        outcome(points, STATE_SLICE, d).busy_s / outcome(points, LWO, d).busy_s for d in by_name
     )
     held = max(p.outcome.input_share for p in points if p.strategy == STATE_SLICE)
     found = max(p.outcome.output_share for p in points if p.strategy == STATE_SLICE)
-    text = f"{_each(ratios)} of LWO's time, up to {work:.2f}x its work; "
+    text = f"{_each(by_name)} of LWO's time, up to {work:.2f}x its work; "
     text += f"input buffer up to {held:.1%}, output buffer up to {found:.1%} of the join buffers"
-    return Judgment(text, _share(sum(r <= 1.0 for r in ratios.values()), len(ratios)))
+    return Judgment(text, _share(sum(r <= 1.0 for r in by_name.values()), len(by_name)))
 
 
 def costs(points: Sequence[RunPoint]) -> Judgment:
@@ -213,33 +239,33 @@ def _averages(points: Sequence[RunPoint], strategy: str) -> dict[float, float]:
 def greedy_beats_bursts(points: Sequence[RunPoint]) -> Judgment:
     """Lowest average at every burst size."""
     lwo, swf, greedy = (_averages(points, s) for s in _PAPERS)
-    ratios = {f"{b:g}": min(lwo[b], swf[b]) / greedy[b] for b in greedy}
-    text = "the better of the others takes " + _each(ratios)
-    return Judgment(text, _share(sum(r > 1.0 for r in ratios.values()), len(ratios)))
+    by_name = {f"{b:g}": min(lwo[b], swf[b]) / greedy[b] for b in greedy}
+    text = "the better of the others takes " + _each(by_name)
+    return Judgment(text, _share(sum(r > 1.0 for r in by_name.values()), len(by_name)))
 
 
 def lwo_over_greedy(points: Sequence[RunPoint]) -> Judgment:
     """The paper's 80 %, as LWO takes 1.8 times as long: four of seven windows are large."""
     lwo, greedy = (_averages(points, s) for s in (LWO, GREEDY))
-    ratios = {b: lwo[b] / greedy[b] for b in greedy}
-    best = max(ratios, key=ratios.__getitem__)
-    text = f"at most {ratios[best]:.2f}x Greedy's time, at bursts of {best:g}"
-    if 4.0 in ratios:
-        text += f"; {ratios[4.0]:.2f}x at 4"
+    by_name = {b: lwo[b] / greedy[b] for b in greedy}
+    best = max(by_name, key=by_name.__getitem__)
+    text = f"at most {by_name[best]:.2f}x Greedy's time, at bursts of {best:g}"
+    if 4.0 in by_name:
+        text += f"; {by_name[4.0]:.2f}x at 4"
     return Judgment(
-        text, "yes" if ratios[best] >= 1.75 else "in part" if ratios[best] > 1 else "no"
+        text, "yes" if by_name[best] >= 1.75 else "in part" if by_name[best] > 1 else "no"
     )
 
 
 def longer_with_bursts(points: Sequence[RunPoint]) -> Judgment:
     """All three wait longer the larger bursts are."""
     bursts = _bursts(points)
-    ratios, longer = {}, []
+    by_name, longer = {}, []
     for s in _PAPERS:
         line = [*_averages(points, s).values()]
-        ratios[s] = line[-1] / line[0]
+        by_name[s] = line[-1] / line[0]
         longer += [b > a for a, b in pairwise(line)]
-    text = f"from {bursts[0]:g} to {bursts[-1]:g}: {_each(ratios)}; "
+    text = f"from {bursts[0]:g} to {bursts[-1]:g}: {_each(by_name)}; "
     text += f"in {sum(longer)} of {len(longer)} steps"
     return Judgment(text, _share(sum(longer), len(longer)))
 
@@ -254,8 +280,8 @@ def longest_of_the_largest(points: Sequence[RunPoint]) -> Judgment:
     return Judgment(text, factor(swf / greedy, 4.0))
 
 
-def _each(ratios: dict[str, float]) -> str:
-    return ", ".join(f"{r:.2f}x ({name})" for name, r in ratios.items())
+def _each(by_name: dict[str, float]) -> str:
+    return ", ".join(f"{r:.2f}x ({name})" for name, r in by_name.items())
 
 
 def _over(a: float, b: float) -> float:

@@ -9,9 +9,10 @@ from typing import Any
 
 from eddyline.bench.figures.plots import Panel, draw_panels
 from eddyline.bench.figures.shared_windows.driver import Responses, RunOutcome
-from eddyline.bench.figures.shared_windows.judges import outcome
+from eddyline.bench.figures.shared_windows.judges import point_of
 from eddyline.bench.figures.shared_windows.runs import RunPoint
-from eddyline.bench.figures.shared_windows.server import TABLE_1
+from eddyline.bench.figures.shared_windows.server import LWO, TABLE_1
+from eddyline.bench.figures.verdicts import Spread
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,17 @@ def draw_windows(points: Sequence[RunPoint], file: Path, title: str, unit: Unit)
         for what, value in (("average", _AVERAGE), ("maximum", _LONGEST))
         for d in names
     ]
-    draw_panels(file, title, _about(points), panels, rows=2)
+    draw_panels(file, title, _about(points), panels)
+
+
+def draw_by_window(points: Sequence[RunPoint], file: Path, title: str, unit: Unit) -> None:
+    """Averages and maxima of one distribution."""
+    (name,) = _distributions(points)
+    panels = [
+        _by_window(points, name, None, value, f"{what}, {unit.name}", unit)
+        for what, value in (("average", _AVERAGE), ("maximum", _LONGEST))
+    ]
+    draw_panels(file, title, _about(points), panels)
 
 
 def draw_nested_loops(points: Sequence[RunPoint], file: Path, title: str, unit: Unit) -> None:
@@ -60,7 +71,7 @@ def draw_bursts(points: Sequence[RunPoint], file: Path, title: str, unit: Unit) 
     """Figure 10."""
     bursts = sorted({p.burst for p in points})
     lines = {
-        s: [unit.per_second * outcome(points, s, "Small-Large", b).average for b in bursts]
+        s: [_scaled(point_of(points, s, "Small-Large", b).average, unit) for b in bursts]
         for s in _strategies(points)
     }
     places = [f"{b:g}" for b in bursts]
@@ -86,12 +97,13 @@ def table(points: Sequence[RunPoint], unit: Unit) -> list[Mapping[str, Any]]:
             "windows": p.distribution,
             "burst": f"{p.burst:g}",
             "strategy": p.strategy,
-            f"average, {unit.name}": time(p.outcome.average),
+            f"average, {unit.name}": _spread(p.average, unit),
             f"average by window, {unit.name}": by_window(p.outcome, _AVERAGE),
             f"99 % by window, {unit.name}": by_window(p.outcome, lambda w: w.p99),
             f"maximum by window, {unit.name}": by_window(p.outcome, _LONGEST),
             "lone unit, ms": f"{1e3 * p.unit_s:.2f}",
-            "busy": f"{p.outcome.busy_s / p.outcome.elapsed_s:.0%}",
+            "runs": len(p.outcomes),
+            "busy": f"{p.busy.median:.0%}",
             "input buffer": f"{p.outcome.input_share:.1%}",
             "output buffer": f"{p.outcome.output_share:.1%}",
         }
@@ -108,14 +120,40 @@ def _strategies(points: Sequence[RunPoint]) -> list[str]:
 
 
 def _about(points: Sequence[RunPoint]) -> str:
+    """The method, whose clocks are scaled, and how busy LWO and the busiest strategy are."""
     first = points[0]
-    return f"{first.method}; a unit takes {1e3 * first.unit_s:.2g} ms under LWO"
+    busiest = max(points, key=lambda p: p.busy.median).strategy
+    busy = " and ".join(
+        f"{s} {_range([p.busy.median for p in points if p.strategy == s])}"
+        for s in dict.fromkeys((LWO, LWO if first.scaled else busiest))
+    )
+    clocks = "clocks scaled to LWO's scans" if first.scaled else "own costs"
+    runs = f"; {len(first.outcomes)} runs" if len(first.outcomes) > 1 else ""
+    return (
+        f"{first.method}, {clocks}; a unit takes LWO {1e3 * first.unit_s:.2g} ms; {busy} busy{runs}"
+    )
+
+
+def _range(shares: Sequence[float]) -> str:
+    low, high = f"{100 * min(shares):.0f}", f"{100 * max(shares):.0f}"
+    return f"{low} %" if low == high else f"{low} to {high} %"
+
+
+def _scaled(spread: Spread, unit: Unit) -> Spread:
+    return Spread(tuple(unit.per_second * value for value in spread.values))
+
+
+def _spread(spread: Spread, unit: Unit) -> str:
+    median, least, most = (
+        f"{unit.per_second * v:,.2f}" for v in (spread.median, spread.least, spread.most)
+    )
+    return median if len(spread.values) == 1 else f"{median} ({least} to {most})"
 
 
 def _averages(points: Sequence[RunPoint], unit: Unit) -> Panel:
     names = _distributions(points)
     lines = {
-        s: [unit.per_second * outcome(points, s, d).average for d in names]
+        s: [_scaled(point_of(points, s, d).average, unit) for d in names]
         for s in _strategies(points)
     }
     y_label = f"average over all windows, {unit.name}"
@@ -132,8 +170,8 @@ def _by_window(
 ) -> Panel:
     lines = {
         s: [
-            unit.per_second * value(w) if w.results else None
-            for w in outcome(points, s, distribution, burst).windows
+            None if spread is None else _scaled(spread, unit)
+            for spread in point_of(points, s, distribution, burst).by_window(value)
         ]
         for s in _strategies(points)
     }

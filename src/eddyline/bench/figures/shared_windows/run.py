@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from eddyline.bench.figures.papers import Paper, run_paper
-from eddyline.bench.figures.shared_windows import cpu, equations, model, schedules
+from eddyline.bench.figures.shared_windows import cpu, end_to_end, equations, model, schedules
 
 PAPER: Final = Paper(
     "shared-windows",
@@ -20,6 +20,7 @@ PAPER: Final = Paper(
         schedules.NESTED_LOOPS,
         schedules.BURSTS,
         schedules.COSTS,
+        end_to_end.EXPERIMENT,
         schedules.SIMULATED,
         schedules.SIMULATED_BURSTS,
         cpu.EXPERIMENT,

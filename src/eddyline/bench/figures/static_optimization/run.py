@@ -6,14 +6,26 @@ from pathlib import Path
 from typing import Final
 
 from eddyline.bench.figures.papers import Paper, run_paper
-from eddyline.bench.figures.static_optimization import against_engine, example, orders, scarcity
+from eddyline.bench.figures.static_optimization import (
+    against_engine,
+    example,
+    example_by_engine,
+    orders,
+    scarcity,
+)
 
 PAPER: Final = Paper(
     "static-optimization",
     "Static optimization and load shedding",
     "Ayad and Naughton, Static Optimization of Conjunctive Queries with Sliding Windows Over "
     "Infinite Streams, SIGMOD 2004, sections 3, 4 and 6",
-    (example.EXPERIMENT, *scarcity.EXPERIMENTS, against_engine.EXPERIMENT, orders.EXPERIMENT),
+    (
+        example.EXPERIMENT,
+        example_by_engine.EXPERIMENT,
+        *scarcity.EXPERIMENTS,
+        against_engine.EXPERIMENT,
+        orders.EXPERIMENT,
+    ),
 )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 import eddyline
-from eddyline.algebra.plan import Plan
+from eddyline.algebra.plan import Plan, StreamScan
 from eddyline.optimizer.cost import cost
 from eddyline.optimizer.joins.query import JoinQuery, Source, Term
 from eddyline.optimizer.joins.trees import Tree, leaves
@@ -23,6 +23,7 @@ from eddyline.optimizer.statistics import Statistics
 _CHUNK_ROWS: Final = 16_384  # that run through the operators at once
 _CALL_ROWS: Final = 4 * _CHUNK_ROWS  # of all streams, in one call of the engine
 _QUERY: Final = "q"
+_UNLIMITED: Final = 1e9  # cores
 
 
 @dataclass(frozen=True)
@@ -155,29 +156,52 @@ class TrialOutcome:
 
 
 class JoinTrial:
-    """An engine at work on a case.
+    """An engine at work on a case, with its own drop boxes.
 
     Args:
         sql: the query; ``JoinCase.flat`` or ``nested``.
-        keep: by stream, the share of its rows that the engine processes, chosen at random.
+        keep: by stream, the keep rate; None: those that the engine chooses for ``capacity``, and
+            with them the order of the joins.
+        capacity: in cores; None: without limit.
     """
 
-    def __init__(self, case: JoinCase, sql: str, keep: Sequence[float]) -> None:
-        self.case, self.keep = case, keep
+    def __init__(
+        self,
+        case: JoinCase,
+        sql: str,
+        keep: Sequence[float] | None = None,
+        capacity: float | None = None,
+    ) -> None:
+        self.case = case
+        names = [f"s{i}" for i in range(len(case.streams))]
+        everything = (1.0,) * len(names)
         self.engine = eddyline.Engine(
-            eddyline.EngineOptions(chunk_rows=_CHUNK_ROWS, statistics=case.statistics(keep)),
+            eddyline.EngineOptions(
+                chunk_rows=_CHUNK_ROWS,
+                statistics=case.statistics(everything),
+                capacity=_UNLIMITED if capacity is None else capacity,
+                decide_every="1 day",  # by the statistics, which are right
+                keep=dict(zip(names, keep or (), strict=False)),
+            ),
             # the joins stay in the order that is to be measured
             eddyline.StrategyOptions(executor="tree", feedback="off", replan=math.inf),
         )
         self.engine.sql(case.ddl)
-        self.query = self.engine.query(sql, name=_QUERY)
+        self.query = self.engine.query(f"{sql} ON OVERLOAD SHED", name=_QUERY)
+        self.engine.process({})  # decides
+        verdict = self.engine.verdict
+        assert verdict is not None, "rates are known"
+        self.verdict = verdict
+        self.keep = everything if keep is None else tuple(keep)
+        if keep is None:
+            boxes = self.engine.shedding
+            self.keep = tuple(boxes[n]["keep"] if n in boxes else 1.0 for n in names)
         self._rng = np.random.default_rng(2004)
         self._clock_s = 0.0
         self._changes: list[pa.Table] = []
         self.fill_s = 1.2 * max(
-            s.span_s / max(x, 0.01) for s, x in zip(case.streams, keep, strict=True)
+            s.span_s / max(x, 0.01) for s, x in zip(case.streams, self.keep, strict=True)
         )
-        self._play(self.fill_s)
 
     @cached_property
     def call_s(self) -> float:
@@ -191,7 +215,9 @@ class JoinTrial:
         return max(1, round(kept * self.call_s / _CHUNK_ROWS))
 
     def measure(self, seconds: float) -> TrialOutcome:
-        """Go on for some event time."""
+        """Go on for some event time; the first time, after the windows have been filled."""
+        if not self._clock_s:
+            self._play(self.fill_s)
         start = self._clock_s
         spent = self._play(seconds)
         results, active = _results(self._changes, start, self._clock_s)
@@ -216,13 +242,12 @@ class JoinTrial:
         return {f"s{i}": self._stream(i, start_s, end_s) for i in range(len(self.case.streams))}
 
     def _stream(self, number: int, start_s: float, end_s: float) -> pa.Table:
-        """The rows of a stream that pass its drop box."""
+        """The rows of a stream."""
         count = self._rng.poisson(self.case.streams[number].rate * (end_s - start_s))
         ts = np.sort(self._rng.integers(round(start_s * 1e6), round(end_s * 1e6), count))
-        kept = self._rng.random(count) < self.keep[number]
-        columns: dict[str, Any] = {"ts": ts[kept]}
+        columns: dict[str, Any] = {"ts": ts}
         for name, distinct in self.case.columns(number).items():
-            columns[name] = self._rng.integers(0, distinct, count)[kept]
+            columns[name] = self._rng.integers(0, distinct, count)
         return pa.table(columns)
 
 
@@ -244,6 +269,14 @@ def ratio(measured: float, predicted: float) -> float:
     (2.0, 2.0)
     """
     return max(measured / predicted, predicted / measured) if measured and predicted else np.inf
+
+
+def tree_of(plan: Plan) -> Tree:
+    """The joins of a plan over streams ``s0``, ``s1``, ..."""
+    if isinstance(plan, StreamScan):
+        return int(plan.stream.removeprefix("s"))
+    inputs = [tree_of(i) for i in plan.inputs]
+    return inputs[0] if len(inputs) == 1 else (inputs[0], inputs[1])
 
 
 def by_name(values: Mapping[str, float]) -> str:

@@ -22,6 +22,8 @@ UPA_50: Final = "UPA(50)"
 UPA_50_KEYED: Final = "UPA(50), '-' above"
 NT_JOIN_UP: Final = "NT (join up)"
 UPA_50_JOIN_UP: Final = "UPA(50) (join up)"
+#: The plan of section 5.4.3: the join below the negation without '-', the answer above it by '-'.
+HYBRID: Final = "UPA(50) hybrid"
 
 _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     NT: {"state": "negative-tuple"},
@@ -85,6 +87,7 @@ CASES: Final = {
                 Contender(NT, _QUERY_5_JOIN_BELOW, _OPTIONS[NT]),
                 Contender(NT_JOIN_UP, _QUERY_5_JOIN_ABOVE, _OPTIONS[NT]),
                 Contender(UPA_50, _QUERY_5_JOIN_BELOW, _OPTIONS[UPA_50]),
+                Contender(HYBRID, _QUERY_5_JOIN_BELOW, _KEYED),
                 Contender(UPA_50_JOIN_UP, _QUERY_5_JOIN_ABOVE, _OPTIONS[UPA_50]),
             ),
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -35,8 +35,12 @@ PLOTS: Final = (
 )
 
 
-def draw_figures(results: Results, about: str, out: Path) -> None:
-    """``figure-09.png`` to ``figure-17.png``: lines over window sizes."""
+def draw_figures(results: Results, abouts: Mapping[str, str], out: Path) -> None:
+    """``figure-09.png`` to ``figure-17.png``: lines over window sizes.
+
+    Args:
+        abouts: by the name of a trace, what it is.
+    """
     for plot in PLOTS:
         windows = results.windows(plot.case)
         lines = {
@@ -46,7 +50,7 @@ def draw_figures(results: Results, about: str, out: Path) -> None:
         draw_lines(
             out / f"figure-{plot.number:02}.png",
             f"Figure {plot.number}: {plot.title}",
-            about,
+            abouts[next(iter(lines.values()))[0][1].trace],
             lines,
             plot.measure,
             "window, time units (one row per link and unit)",

@@ -1,19 +1,28 @@
 """How a claim of the update-patterns paper is judged by the measured points.
 
 A claim about large windows is judged at the largest measured window, one about small windows at
-the smallest.
+the smallest. Factors are medians of the stretches, over which contenders take turns, with the
+least and the most.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from eddyline.bench.figures.results import Results
 from eddyline.bench.figures.update_patterns.cases import DIRECT, NT, UPA_10, UPA_50
-from eddyline.bench.figures.verdicts import Holds, Judgment, factor
+from eddyline.bench.figures.verdicts import Holds, Judgment, Spread, factor
 
 #: Judges a claim about one case.
 Judge = Callable[[Results, str], Judgment]
+
+#: What the paper calls about 40 % of the results.
+PREMATURE: Final = (0.3, 0.5)
+#: What it calls about ten times as many.
+TENFOLD: Final = (5.0, 20.0)
+#: Times that differ by less than this factor are no crossing.
+_ALIKE: Final = 1.1
 
 
 def faster(fast: str, slow: Sequence[str], wanted: float) -> Judge:
@@ -22,7 +31,8 @@ def faster(fast: str, slow: Sequence[str], wanted: float) -> Judge:
     def judge(results: Results, case: str) -> Judgment:
         window = results.windows(case)[-1]
         ratios = {s: results.speedup(case, window, fast, s) for s in slow}
-        return Judgment(_against(fast, ratios, window), factor(min(ratios.values()), wanted))
+        least = min(r.median for r in ratios.values())
+        return Judgment(_against(fast, ratios, window), factor(least, wanted))
 
     return judge
 
@@ -32,9 +42,9 @@ def best_ratio(fast: str, slow: str, wanted: float) -> Judge:
 
     def judge(results: Results, case: str) -> Judgment:
         ratios = {w: results.speedup(case, w, fast, slow) for w in results.windows(case)}
-        window = max(ratios, key=ratios.__getitem__)
+        window = max(ratios, key=lambda w: ratios[w].median)
         text = _against(fast, {slow: ratios[window]}, window)
-        return Judgment(f"at most {text}", factor(ratios[window], wanted))
+        return Judgment(f"at most {text}", factor(ratios[window].median, wanted))
 
     return judge
 
@@ -60,15 +70,15 @@ def direct_degrades(results: Results, case: str) -> Judgment:
     """DIRECT is faster than NT, and loses on it as the window grows."""
     windows = results.windows(case)
     small, large = (results.speedup(case, w, DIRECT, NT) for w in (windows[0], windows[-1]))
-    wins = [w for w in windows if results.speedup(case, w, DIRECT, NT) > 1.0]
+    wins = [w for w in windows if results.speedup(case, w, DIRECT, NT).median > 1.0]
     text = (
         f"DIRECT is faster at {len(wins)} of {len(windows)} windows: "
-        f"{small:.1f}x at {windows[0]:,}, {large:.1f}x at {windows[-1]:,}"
+        f"{small.times()} at {windows[0]:,}, {large.times()} at {windows[-1]:,}"
     )
-    outperforms = len(wins) == len(windows)
-    if outperforms and large < small:
+    outperforms, degrades = len(wins) == len(windows), large.median < small.median
+    if outperforms and degrades:
         return Judgment(text, "yes")
-    return Judgment(text, "in part" if outperforms or large < small else "no")
+    return Judgment(text, "in part" if outperforms or degrades else "no")
 
 
 def slowest(which: str, wanted: float) -> Judge:
@@ -79,8 +89,8 @@ def slowest(which: str, wanted: float) -> Judge:
         others = [c for c in results.contenders(case) if c != which]
         next_slowest = max(others, key=lambda c: results.ms(case, window, c))
         ratio = results.speedup(case, window, next_slowest, which)
-        text = f"{which} takes {ratio:.1f}x the time of {next_slowest} at {window:,}"
-        return Judgment(text, factor(ratio, wanted))
+        text = f"{which} takes {ratio.times()} the time of {next_slowest} at {window:,}"
+        return Judgment(text, factor(ratio.median, wanted))
 
     return judge
 
@@ -91,43 +101,55 @@ def few_partitions_tire(results: Results, case: str) -> Judgment:
     first = results.speedup(case, windows[0], UPA_10, NT)
     last = results.speedup(case, windows[-1], UPA_50, UPA_10)
     text = (
-        f"UPA(10) is {first:.1f}x as fast as NT at {windows[0]:,}; "
-        f"UPA(50) is {last:.1f}x as fast as UPA(10) at {windows[-1]:,}"
+        f"UPA(10) is {first.times()} as fast as NT at {windows[0]:,}; "
+        f"UPA(50) is {last.times()} as fast as UPA(10) at {windows[-1]:,}"
     )
-    if first > 1.0:
-        return Judgment(text, factor(last, 1.5) if last > 1.0 else "in part")
-    return Judgment(text, "in part" if last > 1.5 else "no")
+    if first.median > 1.0:
+        return Judgment(text, factor(last.median, 1.5) if last.median > 1.0 else "in part")
+    return Judgment(text, "in part" if last.median > 1.5 else "no")
 
 
 def crossing(small_winner: str, large_winner: str) -> Judge:
-    """One wins at small windows, the other at large ones."""
+    """One wins at small windows, the other at large ones, by a tenth of the time each."""
 
     def judge(results: Results, case: str) -> Judgment:
         windows = results.windows(case)
-        pair = (small_winner, large_winner)
-        winners = {w: results.fastest(case, w, pair) for w in windows}
-        small_ok = winners[windows[0]] == small_winner
-        large_ok = winners[windows[-1]] == large_winner
-        text = "; ".join(
-            f"{winner} at {_some(w for w in windows if winners[w] == winner)}"
-            for winner in pair
-            if winner in winners.values()
+        gains = {w: results.speedup(case, w, large_winner, small_winner) for w in windows}
+        small_ok = gains[windows[0]].median <= 1 / _ALIKE
+        large_ok = gains[windows[-1]].median >= _ALIKE
+        wins = [w for w, gain in gains.items() if gain.median > 1.0]
+        text = (
+            f"{large_winner} is faster at {_some(wins) if wins else 'no window'}: "
+            f"{gains[windows[0]].times(2)} as fast as {small_winner} at {windows[0]:,}, "
+            f"{gains[windows[-1]].times(2)} at {windows[-1]:,}"
         )
         holds: Holds = (
             "yes" if small_ok and large_ok else "in part" if small_ok or large_ok else "no"
         )
-        return Judgment(f"faster: {text}", holds)
+        return Judgment(text, holds)
 
     return judge
 
 
 def premature(results: Results, case: str) -> Judgment:
-    """About 40 % of the results are taken back before they expire: 30 to 50 % will do."""
-    window = results.windows(case)[-1]
-    point = results.point(case, window, UPA_10)
-    share = point.taken_back / max(point.inserted, 1)
-    holds: Holds = "yes" if 0.3 <= share <= 0.5 else "no"
-    return Judgment(f"{share:.0%} of the results at {window:,}", holds)
+    """About 40 % of the results are taken back before they expire."""
+    shares = {w: results.premature(case, w, UPA_50) for w in results.windows(case)}
+    holds: Holds = "yes" if PREMATURE[0] <= list(shares.values())[-1] <= PREMATURE[1] else "no"
+    each = ", ".join(f"{share:.0%} at {w:,}" for w, share in shares.items())
+    return Judgment(f"{each} of the results", holds)
+
+
+def tenfold(small: str) -> Judge:
+    """The answer is about ten times as large as that of the case ``small``."""
+
+    def judge(results: Results, case: str) -> Judgment:
+        window = results.windows(case)[-1]
+        large, few = (results.point(c, window, UPA_50).answer_rows for c in (case, small))
+        ratio = large / max(few, 1)
+        text = f"{large:,} and {few:,} rows at {window:,}: {ratio:.1f}x"
+        return Judgment(text, "yes" if TENFOLD[0] <= ratio <= TENFOLD[1] else "no")
+
+    return judge
 
 
 def less_when_larger(results: Results, case: str) -> Judgment:
@@ -135,8 +157,8 @@ def less_when_larger(results: Results, case: str) -> Judgment:
     other = "query2-pairs"
     window = results.windows(case)[-1]
     few, many = (results.speedup(c, window, UPA_10, NT) for c in (case, other))
-    text = f"over NT {few:.1f}x for sources, {many:.1f}x for pairs at {window:,}"
-    return Judgment(text, "yes" if few > many else "no")
+    text = f"over NT {few.times()} for sources, {many.times()} for pairs at {window:,}"
+    return Judgment(text, "yes" if few.median > many.median else "no")
 
 
 def never_slower(results: Results, case: str) -> Judgment:
@@ -145,12 +167,12 @@ def never_slower(results: Results, case: str) -> Judgment:
         w: results.speedup(case, w, UPA_50, results.fastest(case, w, (NT, DIRECT)))
         for w in results.windows(case)
     }
-    least, largest = min(ratios, key=ratios.__getitem__), max(ratios)
+    least, largest = min(ratios, key=lambda w: ratios[w].median), max(ratios)
     text = (
-        f"{ratios[largest]:.1f}x as fast as the faster at {largest:,}; "
-        f"least: {ratios[least]:.1f}x at {least:,}"
+        f"{ratios[largest].times()} as fast as the faster at {largest:,}; "
+        f"least: {ratios[least].times()} at {least:,}"
     )
-    return Judgment(text, "yes" if ratios[largest] >= 1.0 else "no")
+    return Judgment(text, "yes" if ratios[largest].median >= 1.0 else "no")
 
 
 def faster_than_slower(wanted: float) -> Judge:
@@ -160,13 +182,13 @@ def faster_than_slower(wanted: float) -> Judge:
         window = results.windows(case)[-1]
         slower = max((NT, DIRECT), key=lambda c: results.ms(case, window, c))
         ratio = results.speedup(case, window, UPA_50, slower)
-        return Judgment(_against(UPA_50, {slower: ratio}, window), factor(ratio, wanted))
+        return Judgment(_against(UPA_50, {slower: ratio}, window), factor(ratio.median, wanted))
 
     return judge
 
 
-def _against(fast: str, ratios: dict[str, float], window: int) -> str:
-    each = ", ".join(f"{r:.1f}x as fast as {s}" for s, r in ratios.items())
+def _against(fast: str, ratios: dict[str, Spread], window: int) -> str:
+    each = ", ".join(f"{r.times()} as fast as {s}" for s, r in ratios.items())
     return f"{fast} is {each} at {window:,}"
 
 
