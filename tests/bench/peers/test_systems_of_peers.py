@@ -24,6 +24,7 @@ CASES = {
     "join, rows a call": replace(_SMALL, rows=300, call_rows=7),
     "chain": replace(_SMALL, kind="chain", count=3, keys=200),
     "groups": replace(_SMALL, kind="groups"),
+    "over": replace(_SMALL, kind="over"),
     "distinct": replace(_SMALL, kind="distinct", keys=200),
     "a rule": replace(_SMALL, kind="rules"),
     "rules": replace(_SMALL, kind="rules", count=200),
@@ -59,6 +60,7 @@ def with_tools(peer: type[System], *tools: str) -> object:
     [
         with_tools(systems.Esper, "javac", "mvn"),
         with_tools(systems.Differential, "cargo", "cc"),
+        with_tools(systems.Flink, "javac", "mvn"),
     ],
 )
 def test_a_peer_that_is_fetched(peer: type[System], tmp_path: Path) -> None:

@@ -18,7 +18,10 @@ START_US: Final = 1_000_000
 #: Coordinates of points and rules are whole numbers below this.
 PLANE: Final = 1_000_000
 #: Streams that take part, in the order in which their rows alternate, by kind of case.
-_STREAMS: Final = {"join": "ab", "queries": "ab", "groups": "s", "distinct": "s", "rules": "s"}
+_STREAMS: Final = {
+    **dict.fromkeys(("join", "queries"), "ab"),
+    **dict.fromkeys(("groups", "over", "distinct", "rules"), "s"),
+}
 _FILE: Final = "case"
 
 
@@ -62,7 +65,7 @@ class Case:
         In groups and DISTINCT a row leaves half-way between two that arrive, so that each instant
         has one change.
         """
-        half = SPACING_US // 2 if self.kind in ("groups", "distinct") else 0
+        half = SPACING_US // 2 if self.kind in ("groups", "over", "distinct") else 0
         return self.window_rows * len(self.streams) * SPACING_US + half
 
     @property

@@ -138,6 +138,8 @@ class Esper(System):
             return Forms(("shared", "statements") if case.count <= 10 else ("shared",))
         if case.kind in ("groups", "distinct"):
             return Forms(("time",))
+        if case.kind == "over":
+            return Forms(("ext_timed",))
         return Forms(("time", "ext_timed"))
 
     def version(self) -> str:
@@ -171,6 +173,39 @@ class Differential(System):
         return "differential dataflow 0.26.0, one worker"
 
 
+class Flink(System):
+    """Flink SQL in an embedded cluster."""
+
+    name, title = "flink", "Flink SQL"
+    warm_s, calls = 8.0, False
+    _size_mb: Final = 131
+    _left_out: Final = {
+        "groups": "its groups tell nothing when a row leaves a sliding window",
+        "distinct": "its DISTINCT has no sliding window",
+    }
+
+    @cached_property
+    def _path(self) -> str:
+        sources = [HERE / "java" / f"{name}.java" for name in ("Case", "Serve", "FlinkPeer")]
+        return java(self.name, HERE.parent / "flink" / "pom.xml", sources, self._size_mb)
+
+    def install(self) -> None:
+        assert self._path, "a class path"
+
+    def command(self, limits: Limits) -> list[str]:
+        opened = ("java.util", "java.lang")
+        options = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in opened]
+        return java_command(self._path, "FlinkPeer", limits, *options)
+
+    def forms(self, case: Case) -> Forms:
+        if case.kind in self._left_out:
+            return Forms(why=self._left_out[case.kind])
+        return Forms(("job",))
+
+    def version(self) -> str:
+        return "Flink SQL 2.2.1, embedded cluster, parallelism 1, state on the heap"
+
+
 def java_command(path: str, main: str, limits: Limits, *options: str) -> list[str]:
     """A JVM with the memory of the limits; its collector fits the number of cores."""
     collector = "-XX:+UseSerialGC" if len(limits.cores) == 1 else "-XX:+UseParallelGC"
@@ -179,4 +214,4 @@ def java_command(path: str, main: str, limits: Limits, *options: str) -> list[st
 
 def systems() -> list[System]:
     """Eddyline first."""
-    return [Eddyline(), DuckDb(), Esper(), Differential()]
+    return [Eddyline(), DuckDb(), Esper(), Differential(), Flink()]

@@ -13,7 +13,7 @@ _OFFLINE: Final = (
 WHY: Final[dict[tuple[str, str], str]] = {
     **{
         (kind, "duckdb"): _OFFLINE
-        for kind in ("join", "chain", "groups", "distinct", "rules", "queries")
+        for kind in ("join", "chain", "groups", "over", "distinct", "rules", "queries")
     },
     ("groups", "differential"): (
         "a change is an addition to a sorted run of (key, count, sum): it keeps no rows, since the "
@@ -40,6 +40,16 @@ WHY: Final[dict[tuple[str, str], str]] = {
     ("join", "esper"): (
         "it is made for single events: an event is a method call, while a call of the engine has a "
         "fixed cost of many events"
+    ),
+    ("over", "differential"): (
+        "it keeps counts and sums and no rows, since the program itself gives each row again when it "
+        "leaves; the engine keeps the rows of each frame"
+    ),
+    ("over", "esper"): "an event is a method call, while a call of the engine has a fixed cost",
+    ("join", "flink"): "a row is a method call, while a call of the engine has a fixed cost",
+    ("rules", "flink"): (
+        "a filter has no window and no expiry, and the rules are a compiled function over a grid "
+        "laid for just these"
     ),
     ("rules", "esper"): "a filter has no window and no expiry, and an event is a method call",
     ("groups", "esper"): "an event is a method call, while a call of the engine has a fixed cost",

@@ -85,6 +85,10 @@ def statement(case: Case, form: str) -> str:
                 SELECT ts + {window}, k, v, -1 FROM s WHERE ts + {window} <= {last})
               WINDOW w AS (PARTITION BY k ORDER BY ts ROWS UNBOUNDED PRECEDING))
             WHERE n > 0"""
+    if case.kind == "over":
+        return f"""
+            SELECT ts, k, count(*) OVER w AS n, (sum(v) OVER w)::BIGINT AS t FROM s WINDOW w AS (
+              PARTITION BY k ORDER BY ts RANGE BETWEEN {window} PRECEDING AND CURRENT ROW)"""
     if case.kind == "distinct":
         return f"""
             WITH near AS (

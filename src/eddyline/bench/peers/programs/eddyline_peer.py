@@ -52,7 +52,7 @@ def table_of(case: Case, folder: Path, stream: str) -> pa.Table:
 
 
 def calls_of(case: Case, tables: dict[str, pa.Table]) -> list[tuple[dict[str, pa.Table], int]]:
-    """The rows of each call, and the largest timestamp among them, in microseconds."""
+    """The rows of each call, and the instant after the last of them, in microseconds."""
     calls = []
     several = len(case.streams)
     for at in range(0, case.all_rows, case.call_rows):
@@ -63,7 +63,7 @@ def calls_of(case: Case, tables: dict[str, pa.Table]) -> list[tuple[dict[str, pa
             if part := table.slice(max(first, 0), end - max(first, 0)):
                 rows[stream] = part
         newest = max(pc.max(part["ts"]).cast(pa.int64()).as_py() for part in rows.values())
-        calls.append((rows, newest))
+        calls.append((rows, newest + 1))
     return calls
 
 
@@ -100,11 +100,19 @@ def statements(case: Case, folder: Path, form: str) -> list[str]:
     texts = {
         "join": f"SELECT a.k, a.v AS av, b.v AS bv FROM a {window}, b {window} WHERE a.k = b.k",
         "groups": f"SELECT k, COUNT(*) AS n, SUM(v) AS t FROM s {window} GROUP BY k",
+        "over": f"SELECT ts, k, COUNT(*) OVER w AS n, SUM(v) OVER w AS t FROM s {_frame(case)}",
         "distinct": f"SELECT DISTINCT k FROM s {window} EMIT CHANGES",
     }
     return [
         f"CREATE QUERY q AS {_chain(case, window) if case.kind == 'chain' else texts[case.kind]}"
     ]
+
+
+def _frame(case: Case) -> str:
+    return (
+        "WINDOW w AS (PARTITION BY k ORDER BY ts RANGE BETWEEN "
+        f"INTERVAL {case.window_us} MICROSECONDS PRECEDING AND CURRENT ROW)"
+    )
 
 
 def _chain(case: Case, window: str) -> str:
@@ -133,8 +141,8 @@ def run(case: Case, engine: eddyline.Engine, calls: list[tuple[dict[str, pa.Tabl
     """All rows through an engine; every value of every result is read."""
     total = Bag(0, 0)
     of_many = case.kind in ("rules", "queries")
-    for rows, newest in calls:
-        changes = engine.process(rows, watermark=newest)
+    for rows, after in calls:
+        changes = engine.process(rows, watermark=after)
         for batch in changes.batches() if of_many else (changes["q"],):
             if batch.num_rows:
                 total += _bag(case, batch)

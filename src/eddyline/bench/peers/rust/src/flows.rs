@@ -36,7 +36,7 @@ pub fn run(asked: &Arc<Case>, form: &str, rows: Prepared) -> Ran {
             });
             join(asked, form, keyed.collect())
         }
-        ("groups", Prepared::Numbers(rows)) => groups(asked, rows),
+        ("groups" | "over", Prepared::Numbers(rows)) => groups(asked, rows),
         ("distinct", Prepared::Numbers(rows)) => distinct(asked, rows),
         ("rules", Prepared::Numbers(rows)) => rules(asked, form, rows),
         ("queries", Prepared::Numbers(rows)) => queries(asked, rows),
@@ -116,9 +116,12 @@ fn join<K: ExchangeData + Hashed + std::hash::Hash + Sync>(
 }
 
 /// Count and sum are the difference of a key, so that arrangements hold keys only.
+///
+/// `over`: only changes at instants at which a row comes are results; rows leave between them.
 fn groups(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
     directly(asked, move |worker, asked, bag| {
         let probe = ProbeHandle::new();
+        let of_arrivals = asked.kind == "over";
         let inputs = worker.dataflow(|scope| {
             let (input, rows) = scope.new_collection::<(u64, u64), isize>();
             rows.explode(|(k, v)| Some((k, (1isize, v as isize))))
@@ -126,7 +129,7 @@ fn groups(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
                 .inspect_batch(move |_, found| {
                     let mut bag = bag.borrow_mut();
                     for ((k, (n, sum)), time, times) in found {
-                        if *times > 0 {
+                        if *times > 0 && (!of_arrivals || *time % 1_000 == 0) {
                             bag.add(mix(mix(mix(mix(0, *time), *k), *n as u64), *sum as u64), *times);
                         }
                     }
