@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -35,7 +36,7 @@ class Case:
         window_rows: rows of one stream that a window holds.
         call_rows: rows of all streams that a peer gets at once, where it takes more than one.
         string_keys: the key ``k`` is a string of 14 characters.
-        count: of streams in a chain, of rules or of queries.
+        count: of streams in a chain or a star, of rules or of queries.
     """
 
     name: str
@@ -50,12 +51,17 @@ class Case:
     @property
     def streams(self) -> str:
         """The names of the streams, a letter each."""
-        return "abcdefgh"[: self.count] if self.kind == "chain" else _STREAMS[self.kind]
+        return "abcdefgh"[: self.count] if self.kind in ("chain", "star") else _STREAMS[self.kind]
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of each stream after ``ts``; ``v`` is the number of the row."""
-        names = {"chain": ("k", "j", "v"), "rules": ("x", "y", "v"), "queries": ("k", "x", "v")}
+        names = {
+            "chain": ("k", "j", "v"),
+            "star": ("k", "j", "v"),
+            "rules": ("x", "y", "v"),
+            "queries": ("k", "x", "v"),
+        }
         return names.get(self.kind, ("k", "v"))
 
     @property
@@ -72,6 +78,15 @@ class Case:
     def all_rows(self) -> int:
         """Rows of all streams."""
         return self.rows * len(self.streams)
+
+    def equal_keys(self) -> str:
+        """The condition of a chain or a star: the ``j`` of a row is the ``k`` of the next; or all
+        have the ``k`` of the first.
+        """
+        first = self.streams[0]
+        if self.kind == "star":
+            return " AND ".join(f"{first}.k = {s}.k" for s in self.streams[1:])
+        return " AND ".join(f"{s}.j = {t}.k" for s, t in pairwise(self.streams))
 
     def make(self, stream: str) -> Columns:
         """The columns of a stream: ``ts`` in microseconds, ascending, and those of the kind."""

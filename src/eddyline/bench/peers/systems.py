@@ -11,9 +11,9 @@ from importlib.metadata import version
 from typing import Final, NamedTuple
 
 from eddyline.bench.peers.cases import Case
-from eddyline.bench.peers.install import HERE, java, rust
-from eddyline.bench.peers.process import Limits
-from eddyline.bench.peers.programs import duckdb_peer, eddyline_peer
+from eddyline.bench.peers.install import HERE, java, require, rust
+from eddyline.bench.peers.process import HEAP, Limits
+from eddyline.bench.peers.programs import duckdb_peer, eddyline_peer, spark_peer
 from eddyline.errors import SetupError
 
 
@@ -60,7 +60,7 @@ class System(ABC):
     def forms(self, case: Case) -> Forms:
         """The forms of a case."""
 
-    def environment(self) -> Mapping[str, str]:
+    def environment(self, limits: Limits) -> Mapping[str, str]:
         """Variables of its process."""
         return {}
 
@@ -206,6 +206,34 @@ class Flink(System):
         return "Flink SQL 2.2.1, embedded cluster, parallelism 1, state on the heap"
 
 
+class Spark(System):
+    """Structured Streaming, and what one writes by hand in foreachBatch."""
+
+    name, title = "spark", "Spark"
+    warm_s = 8.0
+
+    def install(self) -> None:
+        if importlib.util.find_spec("pyspark") is None:
+            raise SetupError("this needs PySpark: pip install 'eddyline[spark]'")
+        require("Spark", ("java",), "a JDK 17")
+
+    def command(self, limits: Limits) -> list[str]:
+        return _module("spark_peer")
+
+    def environment(self, limits: Limits) -> Mapping[str, str]:
+        return {HEAP: str(limits.memory_mb)}
+
+    def forms(self, case: Case) -> Forms:
+        if case.call_rows < 100_000:
+            return Forms(why="a batch takes a tenth of a second, however few its rows")
+        return Forms(spark_peer.forms(case))
+
+    def version(self) -> str:
+        return (
+            f"Spark {version('pyspark')}, Structured Streaming from Parquet files, state in memory"
+        )
+
+
 def java_command(path: str, main: str, limits: Limits, *options: str) -> list[str]:
     """A JVM with the memory of the limits; its collector fits the number of cores."""
     collector = "-XX:+UseSerialGC" if len(limits.cores) == 1 else "-XX:+UseParallelGC"
@@ -214,4 +242,4 @@ def java_command(path: str, main: str, limits: Limits, *options: str) -> list[st
 
 def systems() -> list[System]:
     """Eddyline first."""
-    return [Eddyline(), DuckDb(), Esper(), Differential(), Flink()]
+    return [Eddyline(), DuckDb(), Esper(), Differential(), Flink(), Spark()]

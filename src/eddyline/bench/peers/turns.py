@@ -117,7 +117,7 @@ def measure(
             block = ExitStack()
             try:
                 process = block.enter_context(
-                    started(peer.title, command, limits, log, peer.environment())
+                    started(peer.title, command, limits, log, peer.environment(limits))
                 )
                 form = fastest_form(case, process, forms.names, peer.warm_s if warm else 0.0)
             except TooSlow as late:

@@ -42,8 +42,8 @@ WHY: Final[dict[tuple[str, str], str]] = {
         "fixed cost of many events"
     ),
     ("over", "differential"): (
-        "it keeps counts and sums and no rows, since the program itself gives each row again when it "
-        "leaves; the engine keeps the rows of each frame"
+        "it keeps counts and sums and no rows, since the program itself gives each row again when "
+        "it leaves; the engine keeps the rows of each frame"
     ),
     ("over", "esper"): "an event is a method call, while a call of the engine has a fixed cost",
     ("join", "flink"): "a row is a method call, while a call of the engine has a fixed cost",
