@@ -55,7 +55,7 @@ class Limits(NamedTuple):
 
     cores: tuple[int, ...]
     memory_mb: int
-    run_s: float = 120.0
+    run_s: float = 90.0
 
 
 class PeerProcess:

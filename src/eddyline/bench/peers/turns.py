@@ -18,7 +18,7 @@ from eddyline.bench.peers.systems import System
 #: A form that takes this many times as long as another is not tried again.
 _HOPELESS: Final = 3.0
 #: A peer that has been measured for as many seconds is not measured again.
-_BUDGET_S: Final = 30.0
+_BUDGET_S: Final = 15.0
 
 
 @dataclass(frozen=True)

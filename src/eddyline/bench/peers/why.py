@@ -13,7 +13,7 @@ _OFFLINE: Final = (
 WHY: Final[dict[tuple[str, str], str]] = {
     **{
         (kind, "duckdb"): _OFFLINE
-        for kind in ("join", "chain", "groups", "over", "distinct", "rules", "queries")
+        for kind in ("join", "chain", "star", "groups", "over", "distinct", "rules", "queries")
     },
     ("groups", "differential"): (
         "a change is an addition to a sorted run of (key, count, sum): it keeps no rows, since the "
@@ -37,6 +37,8 @@ WHY: Final[dict[tuple[str, str], str]] = {
     ("chain", "differential"): (
         "each composite is kept sorted by its next key, and a call has no fixed cost"
     ),
+    ("star", "differential"): "a call has no fixed cost, and the program is written for this join",
+    ("star", "esper"): "an event is a method call, while a call of the engine has a fixed cost",
     ("join", "esper"): (
         "it is made for single events: an event is a method call, while a call of the engine has a "
         "fixed cost of many events"

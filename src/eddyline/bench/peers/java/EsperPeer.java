@@ -160,7 +160,7 @@ public final class EsperPeer {
                             : "select v from S(x between ?:p0:long and ?:p1:long and y between ?:p2:long and"
                             + " ?:p3:long)";
             case "queries" -> queries(form, window);
-            case "chain" -> chain(window, near);
+            case "chain", "star" -> chain(window, near);
             default -> throw new IllegalArgumentException(asked.kind);
         };
     }
@@ -188,7 +188,7 @@ public final class EsperPeer {
             from.append(comma).append(s.toUpperCase()).append(window).append(" as ").append(s);
             if (i == 0) continue;
             String and = i == 1 ? "" : " and ";
-            where.append(and).append(asked.streams[i - 1]).append(".j = ").append(s).append(".k");
+            where.append(and).append(asked.equalKeys(i));
         }
         return "select " + select + " from " + from + " where " + where + near;
     }

@@ -134,7 +134,7 @@ public final class FlinkPeer {
             case "queries" ->
                     "SELECT a.us, b.us, a.x, a.v, b.v FROM a, b WHERE a.k = b.k AND "
                             + near("a", "b");
-            case "chain" -> chain();
+            case "chain", "star" -> chain();
             default -> throw new IllegalArgumentException(asked.kind);
         };
     }
@@ -145,7 +145,7 @@ public final class FlinkPeer {
         for (int i = 0; i < asked.streams.length; i++) {
             String s = asked.streams[i];
             values.add(s + ".v");
-            if (i > 0) conditions.add(asked.streams[i - 1] + ".j = " + s + ".k");
+            if (i > 0) conditions.add(asked.equalKeys(i));
             for (int j = i - 1; j >= 0; j--) conditions.add(near(asked.streams[j], s));
         }
         return "SELECT "

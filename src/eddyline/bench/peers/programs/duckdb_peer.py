@@ -21,7 +21,7 @@ _WIDTHS: Final = (1, 4, 16)
 
 def forms(case: Case) -> tuple[str, ...]:
     """The names of the forms of a case."""
-    if case.kind in ("join", "queries", "chain"):
+    if case.kind in ("join", "queries", "chain", "star"):
         packed = () if case.string_keys else ("packed",)
         return tuple(f"{how} {width}" for width in _WIDTHS for how in ("two-keys", *packed))
     return ("statement",)
@@ -74,7 +74,7 @@ def _run(case: Case, connection: Any, sql: str) -> Bag:
 def statement(case: Case, form: str) -> str:
     """The query of a case."""
     window, last = case.window_us, f"(SELECT max(ts) FROM {case.streams[-1]})"
-    if case.kind in ("join", "queries", "chain"):
+    if case.kind in ("join", "queries", "chain", "star"):
         how, width = form.split()
         return _joins(case, how == "packed", int(width) * window)
     if case.kind == "groups":
@@ -110,7 +110,7 @@ def statement(case: Case, form: str) -> str:
 
 def _joins(case: Case, packed: bool, bucket_us: int) -> str:
     """Joins by time bucket: a row is repeated for each bucket that its partners can be in."""
-    if case.kind == "chain":
+    if case.kind in ("chain", "star"):
         return _chain(case, packed, bucket_us)
     pairs = _pairs(case, "a", "b", ("k", "k"), packed, bucket_us)
     if case.kind == "join":
@@ -121,12 +121,14 @@ def _joins(case: Case, packed: bool, bucket_us: int) -> str:
 
 
 def _chain(case: Case, packed: bool, bucket_us: int) -> str:
-    joined, known = "a", "SELECT ts AS ats, k AS ak, j AS aj, v AS av, ts, j FROM a"
+    following = "k" if case.kind == "star" else "j"
+    joined, known = "a", f"SELECT ts AS ats, v AS av, ts, {following} AS key FROM a"
     for right in case.streams[1:]:
         near = " AND ".join(f"abs(l.{s}ts - r.ts) < {case.window_us}" for s in joined)
-        left_key, right_key = _keys("l.j", "l.h", "r.k", "r.h", packed)
+        left_key, right_key = _keys("l.key", "l.h", "r.k", "r.h", packed)
         known = f"""
-            SELECT l.* EXCLUDE (ts, j, h), r.ts AS {right}ts, r.v AS {right}v, r.ts AS ts, r.j AS j
+            SELECT l.* EXCLUDE (ts, key, h), r.ts AS {right}ts, r.v AS {right}v, r.ts AS ts,
+              r.{following} AS key
             FROM (SELECT *, ts // {bucket_us} AS h FROM ({known})) AS l
             JOIN (SELECT *, {_near(case, bucket_us)} AS h FROM {right}) AS r
               ON {left_key} = {right_key} AND {near}"""

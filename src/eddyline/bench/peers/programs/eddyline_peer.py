@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -97,15 +96,15 @@ def statements(case: Case, folder: Path, form: str) -> list[str]:
             f"b [RANGE {w} MICROSECONDS] WHERE a.k = b.k AND a.x < {x}"
             for i, (w, x) in enumerate(zip(rules["window_us"], rules["x"], strict=True))
         ]
+    if case.kind in ("chain", "star"):
+        return [f"CREATE QUERY q AS {_chain(case, window)}"]
     texts = {
         "join": f"SELECT a.k, a.v AS av, b.v AS bv FROM a {window}, b {window} WHERE a.k = b.k",
         "groups": f"SELECT k, COUNT(*) AS n, SUM(v) AS t FROM s {window} GROUP BY k",
         "over": f"SELECT ts, k, COUNT(*) OVER w AS n, SUM(v) OVER w AS t FROM s {_frame(case)}",
         "distinct": f"SELECT DISTINCT k FROM s {window} EMIT CHANGES",
     }
-    return [
-        f"CREATE QUERY q AS {_chain(case, window) if case.kind == 'chain' else texts[case.kind]}"
-    ]
+    return [f"CREATE QUERY q AS {texts[case.kind]}"]
 
 
 def _frame(case: Case) -> str:
@@ -118,8 +117,8 @@ def _frame(case: Case) -> str:
 def _chain(case: Case, window: str) -> str:
     streams = case.streams
     values = ", ".join(f"{s}.v AS {s}v" for s in streams)
-    equal = " AND ".join(f"{s}.j = {t}.k" for s, t in pairwise(streams))
-    return f"SELECT {values} FROM {', '.join(f'{s} {window}' for s in streams)} WHERE {equal}"
+    windows = ", ".join(f"{s} {window}" for s in streams)
+    return f"SELECT {values} FROM {windows} WHERE {case.equal_keys()}"
 
 
 def _rules(case: Case, folder: Path, form: str) -> list[str]:

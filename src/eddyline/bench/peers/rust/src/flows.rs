@@ -40,7 +40,7 @@ pub fn run(asked: &Arc<Case>, form: &str, rows: Prepared) -> Ran {
         ("distinct", Prepared::Numbers(rows)) => distinct(asked, rows),
         ("rules", Prepared::Numbers(rows)) => rules(asked, form, rows),
         ("queries", Prepared::Numbers(rows)) => queries(asked, rows),
-        ("chain", Prepared::Numbers(rows)) => chain(asked, rows),
+        ("chain" | "star", Prepared::Numbers(rows)) => chain(asked, rows),
         _ => panic!("no such case"),
     }
 }
@@ -242,11 +242,12 @@ fn queries(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
     })
 }
 
-/// Joins from left to right: a composite's key is the `j` of its last row.
+/// Joins from left to right: a composite's key is the `j` of its last row, in a star its `k`.
 fn chain(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
     directly(asked, move |worker, asked, bag| {
         let probe = ProbeHandle::new();
         let several = asked.streams.len();
+        let is_star = asked.kind == "star";
         let inputs = worker.dataflow(|scope| {
             type Link = (u64, (u64, u64, u64));
             let mut inputs = Vec::new();
@@ -257,14 +258,16 @@ fn chain(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
                 collections.push(rows);
             }
             let mut rows = collections.into_iter();
-            // by j: the latest ts, and the values so far
+            // by j, or in a star by k: the latest ts, and the values so far
             let first = rows.next().expect("a stream");
-            let mut known = first.map(|(_, (ts, j, v))| (j, (ts, [v, 0, 0, 0, 0, 0])));
+            let mut known = first.map(move |(k, (ts, j, v))| {
+                (if is_star { k } else { j }, (ts, [v, 0, 0, 0, 0, 0]))
+            });
             for (at, next) in rows.enumerate() {
-                known = known.arrange_by_key().join_core(next.arrange_by_key(), move |_, l, r| {
+                known = known.arrange_by_key().join_core(next.arrange_by_key(), move |k, l, r| {
                     let mut values = l.1;
                     values[at + 1] = r.2;
-                    Some((r.1, (l.0.max(r.0), values)))
+                    Some((if is_star { *k } else { r.1 }, (l.0.max(r.0), values)))
                 });
             }
             known
