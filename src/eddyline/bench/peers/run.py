@@ -39,8 +39,9 @@ class Choice:
     """What is measured, and how.
 
     Attributes:
-        peers: names, or ``all``; empty: all that can be installed and do not take long. case: part of the names of cases.
-        quick: few and small cases. rounds: runs that count; None: 3, or 2 if quick.
+        peers: names, or ``all``; empty: all that can be installed and do not take long.
+        case: part of the names of cases. quick: few and small ones.
+        rounds: runs that count; None: 3, or 2 if quick.
         cores: how many. memory_mb: of each peer.
     """
 
