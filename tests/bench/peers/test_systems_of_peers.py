@@ -27,6 +27,7 @@ CASES = {
     "groups": replace(_SMALL, kind="groups"),
     "over": replace(_SMALL, kind="over"),
     "distinct": replace(_SMALL, kind="distinct", keys=200),
+    "absent": replace(_SMALL, kind="absent", keys=400),
     "a rule": replace(_SMALL, kind="rules"),
     "rules": replace(_SMALL, kind="rules", count=200),
     "queries": replace(_SMALL, kind="queries", count=5),

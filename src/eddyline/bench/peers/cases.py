@@ -20,7 +20,7 @@ START_US: Final = 1_000_000
 PLANE: Final = 1_000_000
 #: Streams that take part, in the order in which their rows alternate, by kind of case.
 _STREAMS: Final = {
-    **dict.fromkeys(("join", "queries"), "ab"),
+    **dict.fromkeys(("join", "queries", "absent"), "ab"),
     **dict.fromkeys(("groups", "over", "distinct", "rules"), "s"),
 }
 _FILE: Final = "case"
@@ -68,10 +68,10 @@ class Case:
     def window_us(self) -> int:
         """Length of the window. Joins end between rows exactly: a row at the end is outside.
 
-        In groups and DISTINCT a row leaves half-way between two that arrive, so that each instant
+        In other cases a row leaves half-way between two that arrive, so that each instant
         has one change.
         """
-        half = SPACING_US // 2 if self.kind in ("groups", "over", "distinct") else 0
+        half = 0 if self.kind in ("join", "queries", "chain", "star") else SPACING_US // 2
         return self.window_rows * len(self.streams) * SPACING_US + half
 
     @property

@@ -135,6 +135,8 @@ class Esper(System):
             return Forms(("filters", "cells") if case.count > 100 else ("filters",))
         if case.kind == "queries":
             return Forms(("shared", "statements") if case.count <= 10 else ("shared",))
+        if case.kind == "absent":
+            return Forms(why="its outer join does not take a row back when its first partner comes")
         if case.kind in ("groups", "distinct"):
             return Forms(("time",))
         if case.kind == "over":
@@ -181,6 +183,7 @@ class Flink(System):
     _left_out: Final = {
         "groups": "its groups tell nothing when a row leaves a sliding window",
         "distinct": "its DISTINCT has no sliding window",
+        "absent": "its NOT EXISTS has no sliding windows",
     }
 
     @cached_property
@@ -223,6 +226,8 @@ class Spark(System):
         return {HEAP: str(limits.memory_mb)}
 
     def forms(self, case: Case) -> Forms:
+        if case.kind == "absent":
+            return Forms(why="its left join of streams tells an absence only when it is final")
         if case.call_rows < 100_000:
             return Forms(why="a batch takes a tenth of a second, however few its rows")
         return Forms(spark_peer.forms(case))

@@ -13,7 +13,17 @@ _OFFLINE: Final = (
 WHY: Final[dict[tuple[str, str], str]] = {
     **{
         (kind, "duckdb"): _OFFLINE
-        for kind in ("join", "chain", "star", "groups", "over", "distinct", "rules", "queries")
+        for kind in (
+            "join",
+            "chain",
+            "star",
+            "groups",
+            "over",
+            "distinct",
+            "absent",
+            "rules",
+            "queries",
+        )
     },
     ("groups", "differential"): (
         "a change is an addition to a sorted run of (key, count, sum): it keeps no rows, since the "
@@ -22,6 +32,7 @@ WHY: Final[dict[tuple[str, str], str]] = {
     ("distinct", "differential"): (
         "it keeps a count per value; the program itself gives each row again when it leaves"
     ),
+    ("absent", "differential"): "all of it is compiled, and a call has no fixed cost",
     ("rules", "differential"): (
         "the rules are a compiled loop, over those of a cell of a grid laid for just these rules; "
         "none can be added, and a result has no expiry"

@@ -86,7 +86,10 @@ public final class EsperPeer {
 
     private String clock(String form) {
         if (asked.kind.equals("rules") || form.equals("ext_timed")) return "none";
-        return asked.kind.equals("groups") || asked.kind.equals("distinct") ? "steps" : "jumps";
+        return switch (asked.kind) {
+            case "groups", "distinct" -> "steps";
+            default -> "jumps";
+        };
     }
 
     private void feed(EPEventService service, String clock, Arrivals arrivals) {

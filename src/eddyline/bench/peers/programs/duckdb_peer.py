@@ -89,6 +89,8 @@ def statement(case: Case, form: str) -> str:
         return f"""
             SELECT ts, k, count(*) OVER w AS n, (sum(v) OVER w)::BIGINT AS t FROM s WINDOW w AS (
               PARTITION BY k ORDER BY ts RANGE BETWEEN {window} PRECEDING AND CURRENT ROW)"""
+    if case.kind == "absent":
+        return _absent(window, last)
     if case.kind == "distinct":
         return f"""
             WITH near AS (
@@ -106,6 +108,31 @@ def statement(case: Case, form: str) -> str:
         SELECT r.id, s.v FROM s JOIN squares r
           ON s.x // {side} = r.cx AND s.y // {side} = r.cy
           AND s.x BETWEEN r.x0 AND r.x1 AND s.y BETWEEN r.y0 AND r.y1"""
+
+
+def _absent(window_us: int, last: str) -> str:
+    """Spans in which a key is in ``b``, and for each row of ``a`` the ends that are in its life."""
+    return f"""
+        WITH near AS (
+          SELECT ts, k, lag(ts) OVER w AS earlier FROM b WINDOW w AS (PARTITION BY k ORDER BY ts)),
+        numbered AS (
+          SELECT ts, k, sum((earlier IS NULL OR earlier + {window_us} < ts)::INT) OVER (
+            PARTITION BY k ORDER BY ts ROWS UNBOUNDED PRECEDING) AS span FROM near),
+        spans AS (
+          SELECT k, min(ts) AS low, max(ts) + {window_us} AS high FROM numbered GROUP BY k, span),
+        lives AS (SELECT k, v, ts AS low, ts + {window_us} AS high FROM a),
+        met AS (
+          SELECT l.v, l.low, l.high, s.low AS came, s.high AS went FROM lives l JOIN spans s
+          ON l.k = s.k AND s.low < l.high AND s.high > l.low),
+        changes AS (
+          SELECT low AS ts, v, TRUE AS added FROM lives
+          WHERE v NOT IN (SELECT v FROM met WHERE came <= low AND went > low) UNION ALL
+          SELECT high, v, FALSE FROM lives
+          WHERE v NOT IN (SELECT v FROM met WHERE came < high AND went >= high) UNION ALL
+          SELECT came, v, FALSE FROM met WHERE came > low UNION ALL
+          SELECT went, v, TRUE FROM met WHERE went < high)
+        SELECT ts, v, added FROM changes
+        WHERE ts <= greatest({last}, (SELECT max(ts) FROM a))"""
 
 
 def _joins(case: Case, packed: bool, bucket_us: int) -> str:

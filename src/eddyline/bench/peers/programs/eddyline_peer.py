@@ -101,6 +101,8 @@ def statements(case: Case, folder: Path, form: str) -> list[str]:
     texts = {
         "join": f"SELECT a.k, a.v AS av, b.v AS bv FROM a {window}, b {window} WHERE a.k = b.k",
         "groups": f"SELECT k, COUNT(*) AS n, SUM(v) AS t FROM s {window} GROUP BY k",
+        "absent": f"SELECT a.v FROM a {window} WHERE NOT EXISTS "
+        f"(SELECT 1 FROM b {window} WHERE b.k = a.k) EMIT CHANGES",
         "over": f"SELECT ts, k, COUNT(*) OVER w AS n, SUM(v) OVER w AS t FROM s {_frame(case)}",
         "distinct": f"SELECT DISTINCT k FROM s {window} EMIT CHANGES",
     }
@@ -149,8 +151,9 @@ def run(case: Case, engine: eddyline.Engine, calls: list[tuple[dict[str, pa.Tabl
 
 
 def _bag(case: Case, batch: Any) -> Bag:
-    if case.kind == "distinct":
-        return bag_of([batch["_ts"], batch["k"]], _added(batch))
+    if case.kind in ("distinct", "absent"):
+        value = batch["k" if case.kind == "distinct" else "v"]
+        return bag_of([batch["_ts"], value], _added(batch))
     if case.kind == "groups":
         added = _added(batch)
         if not added.all():  # a group that has become empty

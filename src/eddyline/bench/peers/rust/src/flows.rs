@@ -38,6 +38,7 @@ pub fn run(asked: &Arc<Case>, form: &str, rows: Prepared) -> Ran {
         }
         ("groups" | "over", Prepared::Numbers(rows)) => groups(asked, rows),
         ("distinct", Prepared::Numbers(rows)) => distinct(asked, rows),
+        ("absent", Prepared::Numbers(rows)) => absent(asked, rows),
         ("rules", Prepared::Numbers(rows)) => rules(asked, form, rows),
         ("queries", Prepared::Numbers(rows)) => queries(asked, rows),
         ("chain" | "star", Prepared::Numbers(rows)) => chain(asked, rows),
@@ -159,6 +160,29 @@ fn distinct(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
             vec![input]
         });
         let keyed = |[ts, k, _, _]: [u64; 4]| (ts, k);
+        let rows = rows.into_iter().map(|stream| stream.into_iter().map(keyed).collect()).collect();
+        by_time(worker, asked, streams_of(inputs, rows), &probe, true);
+    })
+}
+
+/// Rows of the first stream while their key is not in the second.
+fn absent(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
+    directly(asked, move |worker, asked, bag| {
+        let probe = ProbeHandle::new();
+        let inputs = worker.dataflow(|scope| {
+            let (a_in, a) = scope.new_collection::<(u64, u64), isize>();
+            let (b_in, b) = scope.new_collection::<(u64, u64), isize>();
+            a.antijoin(b.map(|(k, _)| k).distinct_total())
+                .inspect_batch(move |_, found| {
+                    let mut bag = bag.borrow_mut();
+                    for ((_, v), time, times) in found {
+                        bag.add(mix(mix(0, *time), *v), *times);
+                    }
+                })
+                .probe_with(&probe);
+            vec![a_in, b_in]
+        });
+        let keyed = |[ts, k, v, _]: [u64; 4]| (ts, (k, v));
         let rows = rows.into_iter().map(|stream| stream.into_iter().map(keyed).collect()).collect();
         by_time(worker, asked, streams_of(inputs, rows), &probe, true);
     })
