@@ -53,7 +53,7 @@ def bench_flink(
 def bench_peers(
     peer: Annotated[
         list[str] | None,
-        typer.Option(help="Only this one, may be repeated; default: all that can be installed."),
+        typer.Option(help="Only this one, may be repeated, or all; default: all but Spark."),
     ] = None,
     case: Annotated[
         str | None, typer.Option(help="Only cases with this in their name, as 'join'.")

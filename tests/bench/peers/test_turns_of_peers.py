@@ -115,7 +115,7 @@ def test_which_peers_and_cases(capsys: pytest.CaptureFixture[str]) -> None:
     assert [peer.name for peer in installed(("b",), known)] == ["eddyline", "b"]
     with pytest.raises(SetupError, match="c needs the command x"):
         installed(("c",), known)
-    with pytest.raises(DataError, match="no peer 'd'; there are: b, c"):
+    with pytest.raises(DataError, match="no peer 'd'; there are: b, c, all"):
         installed(("d",), known)
     assert [case.name for case in chosen_cases(Choice(case="DISTINCT"))] == ["DISTINCT"]
     with pytest.raises(DataError, match="no such case; there are: join, windows"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,10 @@ START_US: Final = 1_000_000
 #: Coordinates of points and rules are whole numbers below this.
 PLANE: Final = 1_000_000
 #: Streams that take part, in the order in which their rows alternate, by kind of case.
-_STREAMS: Final = {"join": "ab", "queries": "ab", "groups": "s", "distinct": "s", "rules": "s"}
+_STREAMS: Final = {
+    **dict.fromkeys(("join", "queries", "absent"), "ab"),
+    **dict.fromkeys(("groups", "over", "distinct", "rules"), "s"),
+}
 _FILE: Final = "case"
 
 
@@ -32,7 +36,7 @@ class Case:
         window_rows: rows of one stream that a window holds.
         call_rows: rows of all streams that a peer gets at once, where it takes more than one.
         string_keys: the key ``k`` is a string of 14 characters.
-        count: of streams in a chain, of rules or of queries.
+        count: of streams in a chain or a star, of rules or of queries.
     """
 
     name: str
@@ -47,28 +51,42 @@ class Case:
     @property
     def streams(self) -> str:
         """The names of the streams, a letter each."""
-        return "abcdefgh"[: self.count] if self.kind == "chain" else _STREAMS[self.kind]
+        return "abcdefgh"[: self.count] if self.kind in ("chain", "star") else _STREAMS[self.kind]
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of each stream after ``ts``; ``v`` is the number of the row."""
-        names = {"chain": ("k", "j", "v"), "rules": ("x", "y", "v"), "queries": ("k", "x", "v")}
+        names = {
+            "chain": ("k", "j", "v"),
+            "star": ("k", "j", "v"),
+            "rules": ("x", "y", "v"),
+            "queries": ("k", "x", "v"),
+        }
         return names.get(self.kind, ("k", "v"))
 
     @property
     def window_us(self) -> int:
         """Length of the window. Joins end between rows exactly: a row at the end is outside.
 
-        In groups and DISTINCT a row leaves half-way between two that arrive, so that each instant
+        In other cases a row leaves half-way between two that arrive, so that each instant
         has one change.
         """
-        half = SPACING_US // 2 if self.kind in ("groups", "distinct") else 0
+        half = 0 if self.kind in ("join", "queries", "chain", "star") else SPACING_US // 2
         return self.window_rows * len(self.streams) * SPACING_US + half
 
     @property
     def all_rows(self) -> int:
         """Rows of all streams."""
         return self.rows * len(self.streams)
+
+    def equal_keys(self) -> str:
+        """The condition of a chain or a star: the ``j`` of a row is the ``k`` of the next; or all
+        have the ``k`` of the first.
+        """
+        first = self.streams[0]
+        if self.kind == "star":
+            return " AND ".join(f"{first}.k = {s}.k" for s in self.streams[1:])
+        return " AND ".join(f"{s}.j = {t}.k" for s, t in pairwise(self.streams))
 
     def make(self, stream: str) -> Columns:
         """The columns of a stream: ``ts`` in microseconds, ascending, and those of the kind."""

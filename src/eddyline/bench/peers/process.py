@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import resource
 import select
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,6 +19,10 @@ from eddyline.errors import EddylineError
 _PROCESSES: Final = Path("/proc")
 #: Reading the rows, and starting a JVM.
 _START_S: Final = 180.0
+#: Until a peer that has started others has ended them.
+_END_S: Final = 10.0
+#: The variable of a peer that starts a JVM itself: the MB of its heap.
+HEAP: Final = "EDDYLINE_PEER_HEAP_MB"
 
 
 class PeerFailed(EddylineError):
@@ -50,7 +55,7 @@ class Limits(NamedTuple):
 
     cores: tuple[int, ...]
     memory_mb: int
-    run_s: float = 120.0
+    run_s: float = 90.0
 
 
 class PeerProcess:
@@ -134,13 +139,29 @@ def started(
             stdout=subprocess.PIPE,
             stderr=errors,
             env={**os.environ, **(environment or {})},
-            preexec_fn=_confined(limits, is_java=Path(command[0]).name == "java"),
+            preexec_fn=_confined(
+                limits, is_java=command[0] == "java" or HEAP in (environment or {})
+            ),
         ) as process,
     ):
         try:
             yield PeerProcess(name, process, log, limits.run_s)
         finally:
-            process.kill()
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Close its input, upon which it ends with all that it has started; or kill it."""
+    assert process.stdin is not None, "a pipe"
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+    family = _family(process.pid)
+    try:
+        process.wait(_END_S if len(family) > 1 else 0.0)
+    except subprocess.TimeoutExpired:
+        for pid in family:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def _confined(limits: Limits, *, is_java: bool) -> Callable[[], None]:

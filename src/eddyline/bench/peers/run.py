@@ -28,8 +28,10 @@ from eddyline.bench.peers.turns import Outcome, measure
 from eddyline.bench.peers.why import why
 from eddyline.errors import DataError, SetupError
 
-_ROUNDS: Final = 5
+_ROUNDS: Final = 3
 _QUICK_ROUNDS: Final = 2
+#: Instead of the name of a peer: every one, also those that take long.
+ALL: Final = "all"
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,9 @@ class Choice:
     """What is measured, and how.
 
     Attributes:
-        peers: names; empty: all that can be installed. case: part of the names of cases.
-        quick: few and small cases. rounds: runs that count; None: 5, or 2 if quick.
+        peers: names, or ``all``; empty: all that can be installed and do not take long.
+        case: part of the names of cases. quick: few and small ones.
+        rounds: runs that count; None: 3, or 2 if quick.
         cores: how many. memory_mb: of each peer.
     """
 
@@ -115,16 +118,20 @@ def installed(
     ours, *peers = known()
     valid = [peer.name for peer in peers]
     for name in names:
-        if name not in valid:
-            raise DataError(f"no peer '{name}'; there are: {', '.join(valid)}")
+        if name not in (*valid, ALL):
+            raise DataError(f"no peer '{name}'; there are: {', '.join([*valid, ALL])}")
     found = [ours]
     for peer in peers:
-        if names and peer.name not in names:
-            continue
+        if peer.name not in names and ALL not in names:
+            if names:
+                continue
+            if peer.is_slow:
+                note(f"without {peer.title}, which takes long: --peer {peer.name}, or --peer all")
+                continue
         try:
             peer.install()
         except SetupError as missing:
-            if names:
+            if peer.name in names:
                 raise
             note(f"without {peer.title}: {missing}")
             continue

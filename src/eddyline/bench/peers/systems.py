@@ -11,9 +11,9 @@ from importlib.metadata import version
 from typing import Final, NamedTuple
 
 from eddyline.bench.peers.cases import Case
-from eddyline.bench.peers.install import HERE, java, rust
-from eddyline.bench.peers.process import Limits
-from eddyline.bench.peers.programs import duckdb_peer, eddyline_peer
+from eddyline.bench.peers.install import HERE, java, require, rust
+from eddyline.bench.peers.process import HEAP, Limits
+from eddyline.bench.peers.programs import duckdb_peer, eddyline_peer, spark_peer
 from eddyline.errors import SetupError
 
 
@@ -35,14 +35,13 @@ class System(ABC):
     Attributes:
         name: on the command line. title: for readers.
         warm_s: seconds for which it runs before it is measured.
-        calls: whether it takes many rows at once; others take one after the other, whatever
-            the size of a call.
+        is_slow: it is measured only if it is asked for.
     """
 
     name: str
     title: str
     warm_s: float = 0.0
-    calls: bool = True
+    is_slow: bool = False
 
     @abstractmethod
     def install(self) -> None:
@@ -60,7 +59,7 @@ class System(ABC):
     def forms(self, case: Case) -> Forms:
         """The forms of a case."""
 
-    def environment(self) -> Mapping[str, str]:
+    def environment(self, limits: Limits) -> Mapping[str, str]:
         """Variables of its process."""
         return {}
 
@@ -116,7 +115,7 @@ class Esper(System):
     """Compiled EPL."""
 
     name, title = "esper", "Esper"
-    warm_s, calls = 8.0, False
+    warm_s = 6.0
     _size_mb: Final = 13
 
     @cached_property
@@ -132,12 +131,16 @@ class Esper(System):
         return java_command(self._path, "EsperPeer", limits)
 
     def forms(self, case: Case) -> Forms:
-        if case.kind == "rules":
-            return Forms(("filters", "cells") if case.count > 100 else ("filters",))
+        if case.kind == "rules":  # a statement per rule takes a minute for 10,000 of them
+            return Forms(("filters", "cells") if case.count < 10_000 else ("cells",))
         if case.kind == "queries":
             return Forms(("shared", "statements") if case.count <= 10 else ("shared",))
+        if case.kind == "absent":
+            return Forms(why="its outer join does not take a row back when its first partner comes")
         if case.kind in ("groups", "distinct"):
             return Forms(("time",))
+        if case.kind == "over":
+            return Forms(("ext_timed",))
         return Forms(("time", "ext_timed"))
 
     def version(self) -> str:
@@ -171,6 +174,70 @@ class Differential(System):
         return "differential dataflow 0.26.0, one worker"
 
 
+class Flink(System):
+    """Flink SQL in an embedded cluster."""
+
+    name, title = "flink", "Flink SQL"
+    warm_s = 6.0
+    _size_mb: Final = 131
+    _left_out: Final = {
+        "groups": "its groups tell nothing when a row leaves a sliding window",
+        "distinct": "its DISTINCT has no sliding window",
+        "absent": "its NOT EXISTS has no sliding windows",
+    }
+
+    @cached_property
+    def _path(self) -> str:
+        sources = [HERE / "java" / f"{name}.java" for name in ("Case", "Serve", "FlinkPeer")]
+        return java(self.name, HERE.parent / "flink" / "pom.xml", sources, self._size_mb)
+
+    def install(self) -> None:
+        assert self._path, "a class path"
+
+    def command(self, limits: Limits) -> list[str]:
+        opened = ("java.util", "java.lang")
+        options = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in opened]
+        return java_command(self._path, "FlinkPeer", limits, *options)
+
+    def forms(self, case: Case) -> Forms:
+        if case.kind in self._left_out:
+            return Forms(why=self._left_out[case.kind])
+        return Forms(("job",))
+
+    def version(self) -> str:
+        return "Flink SQL 2.2.1, embedded cluster, parallelism 1, state on the heap"
+
+
+class Spark(System):
+    """Structured Streaming, and what one writes by hand in foreachBatch."""
+
+    name, title = "spark", "Spark"
+    warm_s, is_slow = 8.0, True
+
+    def install(self) -> None:
+        if importlib.util.find_spec("pyspark") is None:
+            raise SetupError("this needs PySpark: pip install 'eddyline[spark]'")
+        require("Spark", ("java",), "a JDK 17")
+
+    def command(self, limits: Limits) -> list[str]:
+        return _module("spark_peer")
+
+    def environment(self, limits: Limits) -> Mapping[str, str]:
+        return {HEAP: str(limits.memory_mb)}
+
+    def forms(self, case: Case) -> Forms:
+        if case.kind == "absent":
+            return Forms(why="its left join of streams tells an absence only when it is final")
+        if case.call_rows < 100_000:
+            return Forms(why="a batch takes a tenth of a second, however few its rows")
+        return Forms(spark_peer.forms(case))
+
+    def version(self) -> str:
+        return (
+            f"Spark {version('pyspark')}, Structured Streaming from Parquet files, state in memory"
+        )
+
+
 def java_command(path: str, main: str, limits: Limits, *options: str) -> list[str]:
     """A JVM with the memory of the limits; its collector fits the number of cores."""
     collector = "-XX:+UseSerialGC" if len(limits.cores) == 1 else "-XX:+UseParallelGC"
@@ -179,4 +246,4 @@ def java_command(path: str, main: str, limits: Limits, *options: str) -> list[st
 
 def systems() -> list[System]:
     """Eddyline first."""
-    return [Eddyline(), DuckDb(), Esper(), Differential()]
+    return [Eddyline(), DuckDb(), Esper(), Differential(), Flink(), Spark()]

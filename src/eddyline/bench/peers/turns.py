@@ -18,7 +18,7 @@ from eddyline.bench.peers.systems import System
 #: A form that takes this many times as long as another is not tried again.
 _HOPELESS: Final = 3.0
 #: A peer that has been measured for as many seconds is not measured again.
-_BUDGET_S: Final = 30.0
+_BUDGET_S: Final = 15.0
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def measure(
             block = ExitStack()
             try:
                 process = block.enter_context(
-                    started(peer.title, command, limits, log, peer.environment())
+                    started(peer.title, command, limits, log, peer.environment(limits))
                 )
                 form = fastest_form(case, process, forms.names, peer.warm_s if warm else 0.0)
             except TooSlow as late:

@@ -13,7 +13,17 @@ _OFFLINE: Final = (
 WHY: Final[dict[tuple[str, str], str]] = {
     **{
         (kind, "duckdb"): _OFFLINE
-        for kind in ("join", "chain", "groups", "distinct", "rules", "queries")
+        for kind in (
+            "join",
+            "chain",
+            "star",
+            "groups",
+            "over",
+            "distinct",
+            "absent",
+            "rules",
+            "queries",
+        )
     },
     ("groups", "differential"): (
         "a change is an addition to a sorted run of (key, count, sum): it keeps no rows, since the "
@@ -22,6 +32,7 @@ WHY: Final[dict[tuple[str, str], str]] = {
     ("distinct", "differential"): (
         "it keeps a count per value; the program itself gives each row again when it leaves"
     ),
+    ("absent", "differential"): "all of it is compiled, and a call has no fixed cost",
     ("rules", "differential"): (
         "the rules are a compiled loop, over those of a cell of a grid laid for just these rules; "
         "none can be added, and a result has no expiry"
@@ -37,9 +48,21 @@ WHY: Final[dict[tuple[str, str], str]] = {
     ("chain", "differential"): (
         "each composite is kept sorted by its next key, and a call has no fixed cost"
     ),
+    ("star", "differential"): "a call has no fixed cost, and the program is written for this join",
+    ("star", "esper"): "an event is a method call, while a call of the engine has a fixed cost",
     ("join", "esper"): (
         "it is made for single events: an event is a method call, while a call of the engine has a "
         "fixed cost of many events"
+    ),
+    ("over", "differential"): (
+        "it keeps counts and sums and no rows, since the program itself gives each row again when "
+        "it leaves; the engine keeps the rows of each frame"
+    ),
+    ("over", "esper"): "an event is a method call, while a call of the engine has a fixed cost",
+    ("join", "flink"): "a row is a method call, while a call of the engine has a fixed cost",
+    ("rules", "flink"): (
+        "a filter has no window and no expiry, and the rules are a compiled function over a grid "
+        "laid for just these"
     ),
     ("rules", "esper"): "a filter has no window and no expiry, and an event is a method call",
     ("groups", "esper"): "an event is a method call, while a call of the engine has a fixed cost",

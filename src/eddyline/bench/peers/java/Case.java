@@ -51,6 +51,13 @@ final class Case {
         }
     }
 
+    /** What joins stream i of a chain or a star to those before. */
+    String equalKeys(int i) {
+        return (kind.equals("star") ? streams[0] + ".k = " : streams[i - 1] + ".j = ")
+                + streams[i]
+                + ".k";
+    }
+
     /** A key as a string of 14 characters. */
     static String text(long key) {
         return String.format("customer%06d", key);

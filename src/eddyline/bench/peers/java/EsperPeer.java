@@ -72,7 +72,9 @@ public final class EsperPeer {
             @Override
             public void run(Serve.Bag bag) {
                 for (Sink sink : sinks) sink.bag = bag;
-                feed(runtime.getEventService(), clock(form));
+                boolean isOver = sinks.get(0) instanceof Arrivals;
+                Arrivals arrivals = isOver ? (Arrivals) sinks.get(0) : null;
+                feed(runtime.getEventService(), clock(form), arrivals);
             }
 
             @Override
@@ -84,10 +86,13 @@ public final class EsperPeer {
 
     private String clock(String form) {
         if (asked.kind.equals("rules") || form.equals("ext_timed")) return "none";
-        return asked.kind.equals("groups") || asked.kind.equals("distinct") ? "steps" : "jumps";
+        return switch (asked.kind) {
+            case "groups", "distinct" -> "steps";
+            default -> "jumps";
+        };
     }
 
-    private void feed(EPEventService service, String clock) {
+    private void feed(EPEventService service, String clock, Arrivals arrivals) {
         EventSender[] senders = new EventSender[rows.length];
         for (int s = 0; s < rows.length; s++) {
             senders[s] = service.getEventSender(asked.streams[s].toUpperCase());
@@ -100,6 +105,7 @@ public final class EsperPeer {
                     case "steps" -> service.advanceTimeSpan(times[at]);
                     default -> {}
                 }
+                if (arrivals != null) arrivals.arriving = (Events.Row) rows[s][i];
                 senders[s].sendEvent(rows[s][i]);
             }
         }
@@ -146,7 +152,7 @@ public final class EsperPeer {
                             + window
                             + " as b where a.k = b.k"
                             + near;
-            case "groups" -> "select k, count(*) as n, sum(v) as t from S" + window + " group by k";
+            case "groups", "over" -> "select k, count(*) as n, sum(v) as t from S" + window + " group by k";
             case "distinct" ->
                     "select irstream k, count(*) as n from S" + window + " group by k";
             case "rules" ->
@@ -157,7 +163,7 @@ public final class EsperPeer {
                             : "select v from S(x between ?:p0:long and ?:p1:long and y between ?:p2:long and"
                             + " ?:p3:long)";
             case "queries" -> queries(form, window);
-            case "chain" -> chain(window, near);
+            case "chain", "star" -> chain(window, near);
             default -> throw new IllegalArgumentException(asked.kind);
         };
     }
@@ -185,7 +191,7 @@ public final class EsperPeer {
             from.append(comma).append(s.toUpperCase()).append(window).append(" as ").append(s);
             if (i == 0) continue;
             String and = i == 1 ? "" : " and ";
-            where.append(and).append(asked.streams[i - 1]).append(".j = ").append(s).append(".k");
+            where.append(and).append(asked.equalKeys(i));
         }
         return "select " + select + " from " + from + " where " + where + near;
     }
@@ -210,6 +216,7 @@ public final class EsperPeer {
         return switch (asked.kind) {
             case "join" -> asked.hasTextKeys ? new TextPairs() : new Pairs();
             case "groups" -> new Groups(service);
+            case "over" -> new Arrivals();
             case "distinct" -> new Values(service);
             case "rules" -> form.equals("cells") ? new Alerts() : new Numbered(number);
             case "queries" -> form.equals("statements") ? new Numbered(number) : new Shared(rules);
@@ -259,6 +266,16 @@ public final class EsperPeer {
             if (n == 0) return;
             long now = service.getCurrentTime();
             bag.add(Case.mix(Case.mix(Case.mix(Case.mix(0, now), k), n), sum));
+        }
+    }
+
+    /** Of the groups that a row changes by coming, and others by leaving, its own. */
+    public static final class Arrivals extends Sink {
+        private Events.Row arriving;
+
+        public void update(long k, long n, Long sum) {
+            if (k != arriving.getK()) return;
+            bag.add(Case.mix(Case.mix(Case.mix(Case.mix(0, arriving.getTs()), k), n), sum));
         }
     }
 

@@ -16,6 +16,11 @@ final class Serve {
         /** Adds its results to the bag. */
         void run(Bag bag) throws Exception;
 
+        /** Whether it calls {@link Bag#begin} and {@link Bag#end} itself. */
+        default boolean marksItsTime() {
+            return false;
+        }
+
         default void close() throws Exception {}
     }
 
@@ -23,6 +28,24 @@ final class Serve {
     static final class Bag {
         long rows;
         long hashes;
+        private long began;
+        private long beganCpu;
+        private long wall;
+        private long cpu;
+
+        /** What is measured begins here; only the first call counts. */
+        synchronized void begin() {
+            if (began > 0) return;
+            beganCpu = SYSTEM.getProcessCpuTime();
+            began = System.nanoTime();
+        }
+
+        /** What is measured ends here. */
+        synchronized void end() {
+            if (wall > 0) return;
+            wall = System.nanoTime() - began;
+            cpu = SYSTEM.getProcessCpuTime() - beganCpu;
+        }
 
         void add(long hash) {
             rows++;
@@ -35,24 +58,24 @@ final class Serve {
         }
     }
 
+    private static final OperatingSystemMXBean SYSTEM =
+            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+
     private Serve() {}
 
     static void serve(PrintStream out, Preparer preparer) throws Exception {
-        OperatingSystemMXBean system =
-                (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         out.println("ready");
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             Run run = preparer.prepare(line.substring(line.indexOf(' ') + 1));
             Bag bag = new Bag();
             System.gc();
-            long cpu = system.getProcessCpuTime();
-            long began = System.nanoTime();
+            if (!run.marksItsTime()) bag.begin();
             run.run(bag);
-            long wall = System.nanoTime() - began;
-            cpu = system.getProcessCpuTime() - cpu;
+            bag.end();
             run.close();
-            out.println(bag.rows + " " + Long.toUnsignedString(bag.hashes) + " " + wall + " " + cpu);
+            String hashes = Long.toUnsignedString(bag.hashes);
+            out.println(bag.rows + " " + hashes + " " + bag.wall + " " + bag.cpu);
         }
     }
 }

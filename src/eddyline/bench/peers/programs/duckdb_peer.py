@@ -21,7 +21,7 @@ _WIDTHS: Final = (1, 4, 16)
 
 def forms(case: Case) -> tuple[str, ...]:
     """The names of the forms of a case."""
-    if case.kind in ("join", "queries", "chain"):
+    if case.kind in ("join", "queries", "chain", "star"):
         packed = () if case.string_keys else ("packed",)
         return tuple(f"{how} {width}" for width in _WIDTHS for how in ("two-keys", *packed))
     return ("statement",)
@@ -74,7 +74,7 @@ def _run(case: Case, connection: Any, sql: str) -> Bag:
 def statement(case: Case, form: str) -> str:
     """The query of a case."""
     window, last = case.window_us, f"(SELECT max(ts) FROM {case.streams[-1]})"
-    if case.kind in ("join", "queries", "chain"):
+    if case.kind in ("join", "queries", "chain", "star"):
         how, width = form.split()
         return _joins(case, how == "packed", int(width) * window)
     if case.kind == "groups":
@@ -85,6 +85,12 @@ def statement(case: Case, form: str) -> str:
                 SELECT ts + {window}, k, v, -1 FROM s WHERE ts + {window} <= {last})
               WINDOW w AS (PARTITION BY k ORDER BY ts ROWS UNBOUNDED PRECEDING))
             WHERE n > 0"""
+    if case.kind == "over":
+        return f"""
+            SELECT ts, k, count(*) OVER w AS n, (sum(v) OVER w)::BIGINT AS t FROM s WINDOW w AS (
+              PARTITION BY k ORDER BY ts RANGE BETWEEN {window} PRECEDING AND CURRENT ROW)"""
+    if case.kind == "absent":
+        return _absent(window, last)
     if case.kind == "distinct":
         return f"""
             WITH near AS (
@@ -104,9 +110,34 @@ def statement(case: Case, form: str) -> str:
           AND s.x BETWEEN r.x0 AND r.x1 AND s.y BETWEEN r.y0 AND r.y1"""
 
 
+def _absent(window_us: int, last: str) -> str:
+    """Spans in which a key is in ``b``, and for each row of ``a`` the ends that are in its life."""
+    return f"""
+        WITH near AS (
+          SELECT ts, k, lag(ts) OVER w AS earlier FROM b WINDOW w AS (PARTITION BY k ORDER BY ts)),
+        numbered AS (
+          SELECT ts, k, sum((earlier IS NULL OR earlier + {window_us} < ts)::INT) OVER (
+            PARTITION BY k ORDER BY ts ROWS UNBOUNDED PRECEDING) AS span FROM near),
+        spans AS (
+          SELECT k, min(ts) AS low, max(ts) + {window_us} AS high FROM numbered GROUP BY k, span),
+        lives AS (SELECT k, v, ts AS low, ts + {window_us} AS high FROM a),
+        met AS (
+          SELECT l.v, l.low, l.high, s.low AS came, s.high AS went FROM lives l JOIN spans s
+          ON l.k = s.k AND s.low < l.high AND s.high > l.low),
+        changes AS (
+          SELECT low AS ts, v, TRUE AS added FROM lives
+          WHERE v NOT IN (SELECT v FROM met WHERE came <= low AND went > low) UNION ALL
+          SELECT high, v, FALSE FROM lives
+          WHERE v NOT IN (SELECT v FROM met WHERE came < high AND went >= high) UNION ALL
+          SELECT came, v, FALSE FROM met WHERE came > low UNION ALL
+          SELECT went, v, TRUE FROM met WHERE went < high)
+        SELECT ts, v, added FROM changes
+        WHERE ts <= greatest({last}, (SELECT max(ts) FROM a))"""
+
+
 def _joins(case: Case, packed: bool, bucket_us: int) -> str:
     """Joins by time bucket: a row is repeated for each bucket that its partners can be in."""
-    if case.kind == "chain":
+    if case.kind in ("chain", "star"):
         return _chain(case, packed, bucket_us)
     pairs = _pairs(case, "a", "b", ("k", "k"), packed, bucket_us)
     if case.kind == "join":
@@ -117,12 +148,14 @@ def _joins(case: Case, packed: bool, bucket_us: int) -> str:
 
 
 def _chain(case: Case, packed: bool, bucket_us: int) -> str:
-    joined, known = "a", "SELECT ts AS ats, k AS ak, j AS aj, v AS av, ts, j FROM a"
+    following = "k" if case.kind == "star" else "j"
+    joined, known = "a", f"SELECT ts AS ats, v AS av, ts, {following} AS key FROM a"
     for right in case.streams[1:]:
         near = " AND ".join(f"abs(l.{s}ts - r.ts) < {case.window_us}" for s in joined)
-        left_key, right_key = _keys("l.j", "l.h", "r.k", "r.h", packed)
+        left_key, right_key = _keys("l.key", "l.h", "r.k", "r.h", packed)
         known = f"""
-            SELECT l.* EXCLUDE (ts, j, h), r.ts AS {right}ts, r.v AS {right}v, r.ts AS ts, r.j AS j
+            SELECT l.* EXCLUDE (ts, key, h), r.ts AS {right}ts, r.v AS {right}v, r.ts AS ts,
+              r.{following} AS key
             FROM (SELECT *, ts // {bucket_us} AS h FROM ({known})) AS l
             JOIN (SELECT *, {_near(case, bucket_us)} AS h FROM {right}) AS r
               ON {left_key} = {right_key} AND {near}"""

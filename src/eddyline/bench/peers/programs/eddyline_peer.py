@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,7 +51,7 @@ def table_of(case: Case, folder: Path, stream: str) -> pa.Table:
 
 
 def calls_of(case: Case, tables: dict[str, pa.Table]) -> list[tuple[dict[str, pa.Table], int]]:
-    """The rows of each call, and the largest timestamp among them, in microseconds."""
+    """The rows of each call, and the instant after the last of them, in microseconds."""
     calls = []
     several = len(case.streams)
     for at in range(0, case.all_rows, case.call_rows):
@@ -63,7 +62,7 @@ def calls_of(case: Case, tables: dict[str, pa.Table]) -> list[tuple[dict[str, pa
             if part := table.slice(max(first, 0), end - max(first, 0)):
                 rows[stream] = part
         newest = max(pc.max(part["ts"]).cast(pa.int64()).as_py() for part in rows.values())
-        calls.append((rows, newest))
+        calls.append((rows, newest + 1))
     return calls
 
 
@@ -97,21 +96,31 @@ def statements(case: Case, folder: Path, form: str) -> list[str]:
             f"b [RANGE {w} MICROSECONDS] WHERE a.k = b.k AND a.x < {x}"
             for i, (w, x) in enumerate(zip(rules["window_us"], rules["x"], strict=True))
         ]
+    if case.kind in ("chain", "star"):
+        return [f"CREATE QUERY q AS {_chain(case, window)}"]
     texts = {
         "join": f"SELECT a.k, a.v AS av, b.v AS bv FROM a {window}, b {window} WHERE a.k = b.k",
         "groups": f"SELECT k, COUNT(*) AS n, SUM(v) AS t FROM s {window} GROUP BY k",
+        "absent": f"SELECT a.v FROM a {window} WHERE NOT EXISTS "
+        f"(SELECT 1 FROM b {window} WHERE b.k = a.k) EMIT CHANGES",
+        "over": f"SELECT ts, k, COUNT(*) OVER w AS n, SUM(v) OVER w AS t FROM s {_frame(case)}",
         "distinct": f"SELECT DISTINCT k FROM s {window} EMIT CHANGES",
     }
-    return [
-        f"CREATE QUERY q AS {_chain(case, window) if case.kind == 'chain' else texts[case.kind]}"
-    ]
+    return [f"CREATE QUERY q AS {texts[case.kind]}"]
+
+
+def _frame(case: Case) -> str:
+    return (
+        "WINDOW w AS (PARTITION BY k ORDER BY ts RANGE BETWEEN "
+        f"INTERVAL {case.window_us} MICROSECONDS PRECEDING AND CURRENT ROW)"
+    )
 
 
 def _chain(case: Case, window: str) -> str:
     streams = case.streams
     values = ", ".join(f"{s}.v AS {s}v" for s in streams)
-    equal = " AND ".join(f"{s}.j = {t}.k" for s, t in pairwise(streams))
-    return f"SELECT {values} FROM {', '.join(f'{s} {window}' for s in streams)} WHERE {equal}"
+    windows = ", ".join(f"{s} {window}" for s in streams)
+    return f"SELECT {values} FROM {windows} WHERE {case.equal_keys()}"
 
 
 def _rules(case: Case, folder: Path, form: str) -> list[str]:
@@ -133,8 +142,8 @@ def run(case: Case, engine: eddyline.Engine, calls: list[tuple[dict[str, pa.Tabl
     """All rows through an engine; every value of every result is read."""
     total = Bag(0, 0)
     of_many = case.kind in ("rules", "queries")
-    for rows, newest in calls:
-        changes = engine.process(rows, watermark=newest)
+    for rows, after in calls:
+        changes = engine.process(rows, watermark=after)
         for batch in changes.batches() if of_many else (changes["q"],):
             if batch.num_rows:
                 total += _bag(case, batch)
@@ -142,8 +151,9 @@ def run(case: Case, engine: eddyline.Engine, calls: list[tuple[dict[str, pa.Tabl
 
 
 def _bag(case: Case, batch: Any) -> Bag:
-    if case.kind == "distinct":
-        return bag_of([batch["_ts"], batch["k"]], _added(batch))
+    if case.kind in ("distinct", "absent"):
+        value = batch["k" if case.kind == "distinct" else "v"]
+        return bag_of([batch["_ts"], value], _added(batch))
     if case.kind == "groups":
         added = _added(batch)
         if not added.all():  # a group that has become empty

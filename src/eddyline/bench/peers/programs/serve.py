@@ -14,20 +14,26 @@ from typing import Any
 
 from eddyline.bench.peers.bags import Bag
 
-#: Prepares a run (not measured) and gives the function that is measured.
-Prepare = Callable[[str], Callable[[], Bag]]
+#: Prepares a run (not measured) and gives the function that is measured; it may say itself how many
+#: nanoseconds count.
+Prepare = Callable[[str], Callable[[], Bag | tuple[Bag, int]]]
 
 
-def serve(prepare: Prepare) -> None:
-    """Answer until the input ends."""
+def serve(prepare: Prepare, processor_ns: Callable[[], int] = time.process_time_ns) -> None:
+    """Answer until the input ends.
+
+    Args:
+        processor_ns: processor time so far; by default of this process.
+    """
     out, sys.stdout = sys.stdout, sys.stderr  # libraries print, too
     _say(out, "ready")
     for line in sys.stdin:
         run = prepare(line.strip().removeprefix("run "))
-        cpu, begin = time.process_time_ns(), time.perf_counter_ns()
-        bag = run()
+        cpu, begin = processor_ns(), time.perf_counter_ns()
+        found = run()
         wall = time.perf_counter_ns() - begin
-        cpu = time.process_time_ns() - cpu
+        cpu = processor_ns() - cpu
+        bag, wall = (found, wall) if isinstance(found, Bag) else found
         del run
         _say(out, f"{bag.rows} {bag.hashes} {wall} {cpu}")
 

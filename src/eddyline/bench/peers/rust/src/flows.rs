@@ -36,11 +36,12 @@ pub fn run(asked: &Arc<Case>, form: &str, rows: Prepared) -> Ran {
             });
             join(asked, form, keyed.collect())
         }
-        ("groups", Prepared::Numbers(rows)) => groups(asked, rows),
+        ("groups" | "over", Prepared::Numbers(rows)) => groups(asked, rows),
         ("distinct", Prepared::Numbers(rows)) => distinct(asked, rows),
+        ("absent", Prepared::Numbers(rows)) => absent(asked, rows),
         ("rules", Prepared::Numbers(rows)) => rules(asked, form, rows),
         ("queries", Prepared::Numbers(rows)) => queries(asked, rows),
-        ("chain", Prepared::Numbers(rows)) => chain(asked, rows),
+        ("chain" | "star", Prepared::Numbers(rows)) => chain(asked, rows),
         _ => panic!("no such case"),
     }
 }
@@ -116,9 +117,12 @@ fn join<K: ExchangeData + Hashed + std::hash::Hash + Sync>(
 }
 
 /// Count and sum are the difference of a key, so that arrangements hold keys only.
+///
+/// `over`: only changes at instants at which a row comes are results; rows leave between them.
 fn groups(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
     directly(asked, move |worker, asked, bag| {
         let probe = ProbeHandle::new();
+        let of_arrivals = asked.kind == "over";
         let inputs = worker.dataflow(|scope| {
             let (input, rows) = scope.new_collection::<(u64, u64), isize>();
             rows.explode(|(k, v)| Some((k, (1isize, v as isize))))
@@ -126,7 +130,7 @@ fn groups(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
                 .inspect_batch(move |_, found| {
                     let mut bag = bag.borrow_mut();
                     for ((k, (n, sum)), time, times) in found {
-                        if *times > 0 {
+                        if *times > 0 && (!of_arrivals || *time % 1_000 == 0) {
                             bag.add(mix(mix(mix(mix(0, *time), *k), *n as u64), *sum as u64), *times);
                         }
                     }
@@ -156,6 +160,29 @@ fn distinct(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
             vec![input]
         });
         let keyed = |[ts, k, _, _]: [u64; 4]| (ts, k);
+        let rows = rows.into_iter().map(|stream| stream.into_iter().map(keyed).collect()).collect();
+        by_time(worker, asked, streams_of(inputs, rows), &probe, true);
+    })
+}
+
+/// Rows of the first stream while their key is not in the second.
+fn absent(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
+    directly(asked, move |worker, asked, bag| {
+        let probe = ProbeHandle::new();
+        let inputs = worker.dataflow(|scope| {
+            let (a_in, a) = scope.new_collection::<(u64, u64), isize>();
+            let (b_in, b) = scope.new_collection::<(u64, u64), isize>();
+            a.antijoin(b.map(|(k, _)| k).distinct_total())
+                .inspect_batch(move |_, found| {
+                    let mut bag = bag.borrow_mut();
+                    for ((_, v), time, times) in found {
+                        bag.add(mix(mix(0, *time), *v), *times);
+                    }
+                })
+                .probe_with(&probe);
+            vec![a_in, b_in]
+        });
+        let keyed = |[ts, k, v, _]: [u64; 4]| (ts, (k, v));
         let rows = rows.into_iter().map(|stream| stream.into_iter().map(keyed).collect()).collect();
         by_time(worker, asked, streams_of(inputs, rows), &probe, true);
     })
@@ -239,11 +266,12 @@ fn queries(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
     })
 }
 
-/// Joins from left to right: a composite's key is the `j` of its last row.
+/// Joins from left to right: a composite's key is the `j` of its last row, in a star its `k`.
 fn chain(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
     directly(asked, move |worker, asked, bag| {
         let probe = ProbeHandle::new();
         let several = asked.streams.len();
+        let is_star = asked.kind == "star";
         let inputs = worker.dataflow(|scope| {
             type Link = (u64, (u64, u64, u64));
             let mut inputs = Vec::new();
@@ -254,14 +282,16 @@ fn chain(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
                 collections.push(rows);
             }
             let mut rows = collections.into_iter();
-            // by j: the latest ts, and the values so far
+            // by j, or in a star by k: the latest ts, and the values so far
             let first = rows.next().expect("a stream");
-            let mut known = first.map(|(_, (ts, j, v))| (j, (ts, [v, 0, 0, 0, 0, 0])));
+            let mut known = first.map(move |(k, (ts, j, v))| {
+                (if is_star { k } else { j }, (ts, [v, 0, 0, 0, 0, 0]))
+            });
             for (at, next) in rows.enumerate() {
-                known = known.arrange_by_key().join_core(next.arrange_by_key(), move |_, l, r| {
+                known = known.arrange_by_key().join_core(next.arrange_by_key(), move |k, l, r| {
                     let mut values = l.1;
                     values[at + 1] = r.2;
-                    Some((r.1, (l.0.max(r.0), values)))
+                    Some((if is_star { *k } else { r.1 }, (l.0.max(r.0), values)))
                 });
             }
             known
