@@ -58,6 +58,10 @@ QUERIES = [
     "WHERE q.size = o.qty GROUP BY o.id HAVING o.id > 0 AND COUNT(*) > 1",
     "SELECT COUNT(*), SUM(n) FROM (SELECT qty + 1 AS n FROM trades) WHERE n > 1 HAVING TRUE",
     "SELECT COUNT(*) FROM trades HAVING FALSE",
+    # a join of a union of joins
+    "SELECT u.n, o.id FROM (SELECT t.qty AS n, q.symbol AS s FROM trades t, quotes q "
+    "WHERE t.symbol = q.symbol UNION ALL SELECT id, symbol FROM orders) AS u, orders o "
+    "WHERE u.s = o.symbol AND u.n < o.qty",
     "SELECT x + x FROM (SELECT qty + 1 AS x FROM trades UNION ALL SELECT size FROM quotes "
     "UNION ALL (SELECT qty FROM orders UNION ALL SELECT id FROM orders)) WHERE x > 0",
     "SELECT s FROM (SELECT DISTINCT symbol AS s, qty FROM trades) WHERE s = 'a' AND qty = 1",

@@ -11,6 +11,7 @@ from eddyline.optimizer.rules.distinct_below_joins import distinct_below_joins
 from eddyline.optimizer.rules.existence_below_groups import existence_below_groups
 from eddyline.optimizer.rules.flatten_unions import flatten_unions
 from eddyline.optimizer.rules.group_at_window_ends import group_at_window_ends
+from eddyline.optimizer.rules.joins_below_unions import joins_below_unions
 from eddyline.optimizer.rules.limit_ranks import limit_ranks
 from eddyline.optimizer.rules.merge_projects import merge_projects
 from eddyline.optimizer.rules.order_joins import order_joins
@@ -29,6 +30,7 @@ RULES: Final[tuple[AnyRule, ...]] = (
     push_filters,
     existence_below_groups,
     order_joins,
+    joins_below_unions,
     pull_up_negation,
     distinct_below_joins,
     simplify_filters,
@@ -38,7 +40,11 @@ RULES: Final[tuple[AnyRule, ...]] = (
 )
 
 #: The rules that choose by cost among plans without Products.
-COST_RULES: Final[tuple[AnyRule, ...]] = (pull_up_negation, distinct_below_joins)
+COST_RULES: Final[tuple[AnyRule, ...]] = (
+    joins_below_unions,
+    pull_up_negation,
+    distinct_below_joins,
+)
 
 #: The rules that take statistics and prices.
 INFORMED_RULES: Final[tuple[AnyRule, ...]] = (order_joins, *COST_RULES)

@@ -57,7 +57,7 @@ class Distinct(Operator):
         numbers = np.arange(self._arrived, self._arrived + len(batch))
         self._arrived += len(batch)
         touched = unique(np.concatenate((arriving, expired)))
-        self._recall(expired, tick.clock)
+        self._recall(expired)
         slot, ts, seq, exp, number = eliminate(
             ArrivingValues(arriving, batch.ts, batch.seq, batch.exp, numbers),
             touched,
@@ -75,7 +75,7 @@ class Distinct(Operator):
         self._release(touched[self._shown_exp[touched] <= tick.clock])
         return out
 
-    def _recall(self, expired: Array, clock: int) -> None:
+    def _recall(self, expired: Array) -> None:
         """The rows that could take over are those kept aside: there is nothing to look up."""
 
     def _remember(self, exp: Array, number: Array, slot: Array, clock: int) -> None:
@@ -149,7 +149,7 @@ class ClassicDistinct(Distinct):
         self._input = _input_rows()
         self._unscanned = 0  # rows that came since expired ones were removed
 
-    def _recall(self, expired: Array, clock: int) -> None:
+    def _recall(self, expired: Array) -> None:
         """Scan the input for rows that outlive those shown of these values.
 
         A value whose shown row lives on needs none; it is scanned for when that row expires.
@@ -157,7 +157,7 @@ class ClassicDistinct(Distinct):
         if not expired.size:
             return
         if self._unscanned > _LAZY * len(self._input):
-            self._input.discard(clock)
+            self._input.discard(self.clock)  # not those that expire in this chunk
             self._unscanned = 0
         exp, number, slot = self._input.compact()
         shown = ShownValues(self._shown_exp, self._aside_exp, self._aside_order)

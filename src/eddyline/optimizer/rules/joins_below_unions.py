@@ -1,0 +1,76 @@
+"""Joins below UNION ALL, where one of its parts is a join itself.
+
+    Join  y                          Union
+      Union                            Join  y
+        Join  x                          Join  x
+          a                 ==>            a
+          b                                b
+        d                                c
+      c                                Join  y
+                                         d
+                                         c
+
+A row of the union joins what its row in a part joins, so the results are the same. In a tree of
+joins, the upper one gives feedback to the lower one on which of its results are needed; a union in
+between ends the tree (Yang and Papadias 2008, section II, has trees of joins only).
+
+The other input is looked up per part, and its rows are indexed per part. The cost model does not
+know what feedback saves, so a plan that costs little more is taken.
+
+**Where it must not fire.** Over inputs that take rows back, where there is no feedback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from eddyline.algebra.plan import Filter, Join, Plan, Project, Union
+from eddyline.algebra.reads import nodes
+from eddyline.optimizer.cost import cost
+from eddyline.optimizer.prices import TYPICAL, Prices
+from eddyline.optimizer.statistics import UNKNOWN, Statistics
+from eddyline.optimizer.traversal import bottom_up
+
+#: Maximum number of parts, and of the cost, as a multiple of that of the plan as it is.
+_MOST_PARTS: Final = 4
+_MOST_COST: Final = 1.25
+
+
+def joins_below_unions(
+    plan: Plan, statistics: Statistics = UNKNOWN, prices: Prices = TYPICAL
+) -> Plan:
+    """Move joins below unions of which a part is a join."""
+
+    def changed(node: Plan) -> Plan:
+        if type(node) is not Join or node.takes_back:
+            return node
+        for side in (0, 1):
+            parts = _parts(node.inputs[side])
+            if len(parts) > 1 and any(map(_has_join, parts)):
+                other = Union(tuple(_joined(node, side, parts)))
+                before, after = (cost(p, statistics, prices).total for p in (node, other))
+                if after <= _MOST_COST * before:
+                    return other
+        return node
+
+    return bottom_up(plan, changed)
+
+
+def _parts(plan: Plan) -> list[Plan]:
+    """The parts of a union, each with what is above it; none if it is no union of few parts."""
+    if isinstance(plan, (Project, Filter)):
+        return [plan.with_inputs(part) for part in _parts(plan.input)]
+    return list(plan.parts) if isinstance(plan, Union) and len(plan.parts) <= _MOST_PARTS else []
+
+
+def _has_join(plan: Plan) -> bool:
+    return any(type(node) is Join for node in nodes(plan))
+
+
+def _joined(join: Join, side: int, parts: Iterable[Plan]) -> Iterator[Plan]:
+    """The join with each of the parts as one of its inputs."""
+    for part in parts:
+        inputs = list(join.inputs)
+        inputs[side] = part
+        yield join.with_inputs(*inputs)
