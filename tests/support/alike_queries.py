@@ -19,9 +19,9 @@ KINDS: Final[dict[str, str]] = {
     "[PARTITION BY x ROWS {d}] AS r WHERE s.k = r.k AND s.x > {c}",
     "join of last rows, grouped": "SELECT s.k, COUNT(*) AS n, SUM(r.x) AS x FROM s [PARTITION BY k "
     "ROWS {d}] AS s, r {w} AS r WHERE s.k = r.k AND r.x >= {c} GROUP BY s.k",
-    "join of a union": "SELECT u.k, u.x, r.x AS y FROM (SELECT s.k, r.x FROM s {w} AS s, r {v} AS r "
-    "WHERE s.x = r.x AND s.x <> {c} UNION ALL SELECT k, x FROM s {v} WHERE x >= {c}) AS u, r {w} AS r "
-    "WHERE u.k = r.k AND u.x > {d}",
+    "join of a union": "SELECT u.k, u.x, r.x AS y FROM (SELECT s.k, r.x FROM s {w} AS s, r {v} AS "
+    "r WHERE s.x = r.x AND s.x <> {c} UNION ALL SELECT k, x FROM s {v} WHERE x >= {c}) AS u, "
+    "r {w} AS r WHERE u.k = r.k AND u.x > {d}",
     "groups": "SELECT k, COUNT(*) AS n, SUM(x) AS x FROM s {w} WHERE x > {c} GROUP BY k",
     "thresholds": "SELECT k, SUM(x) AS x FROM s {v} GROUP BY k HAVING SUM(x) > {c}",
     "means": "SELECT k, AVG(x) AS x FROM s {w} WHERE x >= {c} GROUP BY k HAVING AVG(x) > {d}",
