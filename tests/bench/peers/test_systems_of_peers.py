@@ -63,6 +63,7 @@ def with_tools(peer: type[System], *tools: str) -> object:
         with_tools(systems.Esper, "javac", "mvn"),
         with_tools(systems.Differential, "cargo", "cc"),
         with_tools(systems.Flink, "javac", "mvn"),
+        with_tools(systems.Bytewax),
         with_tools(systems.Spark, "java"),
     ],
 )

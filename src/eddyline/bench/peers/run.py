@@ -29,7 +29,7 @@ from eddyline.bench.peers.why import why
 from eddyline.errors import DataError, SetupError
 
 _ROUNDS: Final = 3
-_QUICK_ROUNDS: Final = 2
+_QUICK_ROUNDS: Final = 1
 #: Instead of the name of a peer: every one, also those that take long.
 ALL: Final = "all"
 
@@ -41,7 +41,7 @@ class Choice:
     Attributes:
         peers: names, or ``all``; empty: all that can be installed and do not take long.
         case: part of the names of cases. quick: few and small ones.
-        rounds: runs that count; None: 3, or 2 if quick.
+        rounds: runs that count; None: 3, or 1 if quick.
         cores: how many. memory_mb: of each peer.
     """
 

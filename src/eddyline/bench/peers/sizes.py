@@ -1,4 +1,4 @@
-"""The cases of a run: fifteen minutes on two cores; ``--quick``: two."""
+"""The cases of a run, and the small ones of ``--quick``."""
 
 from __future__ import annotations
 
@@ -37,12 +37,10 @@ QUICK: Final = (
     Case("join, windows of 10,000, string keys", "join", 100_000, string_keys=True),
     Case("join, 100 rows a call", "join", 20_000, call_rows=100),
     Case("chain of 3", "chain", 50_000, keys=20_000, count=3),
-    Case("star of 4", "star", 40_000, keys=20_000, count=4),
     Case("groups, 10,000", "groups", 100_000),
     Case("OVER", "over", 100_000),
     Case("DISTINCT", "distinct", 100_000, keys=20_000),
     Case("NOT EXISTS", "absent", 50_000, keys=20_000),
     Case("rules, 100", "rules", 100_000, count=100),
-    Case("rules, 1,000", "rules", 100_000, count=1_000),
     Case("join queries, 10", "queries", 50_000, count=10),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -11,9 +12,9 @@ from importlib.metadata import version
 from typing import Final, NamedTuple
 
 from eddyline.bench.peers.cases import Case
-from eddyline.bench.peers.install import HERE, java, require, rust
+from eddyline.bench.peers.install import HERE, java, python, require, rust
 from eddyline.bench.peers.process import HEAP, Limits
-from eddyline.bench.peers.programs import duckdb_peer, eddyline_peer, spark_peer
+from eddyline.bench.peers.programs import bytewax_peer, duckdb_peer, eddyline_peer, spark_peer
 from eddyline.errors import SetupError
 
 
@@ -208,6 +209,37 @@ class Flink(System):
         return "Flink SQL 2.2.1, embedded cluster, parallelism 1, state on the heap"
 
 
+class Bytewax(System):
+    """Keyed state in Python."""
+
+    name, title = "bytewax", "Bytewax"
+    _version, _size_mb = "0.21.1", 31
+
+    @cached_property
+    def _folder(self) -> str:
+        return str(python(self.name, [f"bytewax=={self._version}"], self._size_mb))
+
+    def install(self) -> None:
+        assert self._folder, "a directory"
+
+    def command(self, limits: Limits) -> list[str]:
+        return _module("bytewax_peer")
+
+    def environment(self, limits: Limits) -> Mapping[str, str]:
+        path = [self._folder, *filter(None, [os.environ.get("PYTHONPATH")])]
+        return {"PYTHONPATH": os.pathsep.join(path)}
+
+    def forms(self, case: Case) -> Forms:
+        if case.kind not in bytewax_peer.KINDS:
+            return Forms(
+                why="only what a state per key says, which its own rows change, is written"
+            )
+        return Forms(("state",))
+
+    def version(self) -> str:
+        return f"Bytewax {self._version}, state per key in Python"
+
+
 class Spark(System):
     """Structured Streaming, and what one writes by hand in foreachBatch."""
 
@@ -246,4 +278,4 @@ def java_command(path: str, main: str, limits: Limits, *options: str) -> list[st
 
 def systems() -> list[System]:
     """Eddyline first."""
-    return [Eddyline(), DuckDb(), Esper(), Differential(), Flink(), Spark()]
+    return [Eddyline(), DuckDb(), Esper(), Differential(), Flink(), Bytewax(), Spark()]
