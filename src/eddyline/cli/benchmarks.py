@@ -94,6 +94,15 @@ def bench_mix(
         run_mix(kind=kind, quick=quick, json=json)
 
 
+@bench.command("decisions")
+def bench_decisions(json: Json = False) -> None:
+    """Measure what feedback, drop boxes and the order of functions cost and save."""
+    from eddyline.bench.decisions import run_decisions
+
+    with failures.reported():
+        run_decisions(json=json)
+
+
 @bench.command("nexmark")
 def bench_nexmark(
     query: Annotated[
