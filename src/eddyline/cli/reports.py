@@ -145,6 +145,19 @@ def amount(key: str, value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
 
 
+def cores_text(cores: Mapping[str, Any]) -> str:
+    """What the queries need of the CPU cores that they have; empty if it is not known.
+
+    >>> cores_text({"had": 2.0, "needed": 0.314, "largest": {"spikes": 0.25, "reading s": 0.06}})
+    'the queries need 0.314 of 2 cores; most: spikes 0.25, reading s 0.06'
+    """
+    if not cores or cores["needed"] is None:
+        return ""
+    largest = ", ".join(f"{what} {need:.3g}" for what, need in list(cores["largest"].items())[:3])
+    most = f"; most: {largest}" if largest else ""
+    return f"the queries need {cores['needed']:.3g} of {cores['had']:g} cores{most}"
+
+
 def _seconds(value: float) -> str:
     return f"{value:.3g} s" if abs(value) < 1000 else f"{value:,.0f} s"
 
@@ -170,6 +183,9 @@ def _print_progress(progress: Mapping[str, Any]) -> None:
         f"{sum(progress['dropped'].values()):,} dropped; "
         f"{progress['rows_per_second']:,.0f} rows/s"
     )
+    needs = cores_text(progress["cores"])
+    if needs:
+        print(needs)
     for group, us in progress["watermark_us"].items():
         print(f"watermark of {group}: {instant(us)}")
     for group, rows in progress["waiting"].items():

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eddyline.cli.bad_rows import bad_rows_of, lines_of
+from eddyline.cli.reports import cores_text
 from eddyline.spark.operation.progress_tracker import JobProgress
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
@@ -134,6 +135,9 @@ class TextView:
             f"\n{sum(progress.rows_in.values()):,} rows in, "
             f"{sum(progress.rows_out.values()):,} rows out, {self._elapsed():.1f} s{first}"
         )
+        needs = cores_text(progress.cores)
+        if needs:
+            self._console.print(needs, markup=False, soft_wrap=True)
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._started

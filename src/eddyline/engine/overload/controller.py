@@ -86,6 +86,7 @@ class Overload:
         self._kept_since: int | None = None  # when shares of rows changed last
         self._due = False
         self._known: Verdict | None = None
+        self._largest: dict[str, float] | None = None  # of ``_known``; None: not computed
         self._is_known = False
 
     def configure(self, options: EngineOptions) -> None:
@@ -182,6 +183,7 @@ class Overload:
         """The expected load and the best drop boxes; None if rates are not known."""
         if not self._is_known:
             self._known, self._is_known = self._verdict(self._shedding.sheddable), True
+            self._largest = None
         return self._known
 
     def cores(self) -> dict[str, Any]:
@@ -191,6 +193,12 @@ class Overload:
         found = self.verdict()
         if found is None:
             return {"had": self.capacity, "needed": None, "largest": {}}
+        if self._largest is None:
+            self._largest = self._largest_needs()
+        return {"had": self.capacity, "needed": found.needed, "largest": self._largest}
+
+    def _largest_needs(self) -> dict[str, float]:
+        """By what runs, the cores of those that need most."""
         known, shares = self._known_rows(), dict[str, float]()
         counted: set[Hashable] = set()
         for work in self._works(known):
@@ -198,8 +206,7 @@ class Overload:
             own = sum(costs[part] for part in costs.keys() - counted)
             shares[work.label] = shares.get(work.label, 0.0) + own
             counted |= costs.keys()
-        largest = dict(nlargest(_LARGEST, shares.items(), key=itemgetter(1)))
-        return {"had": self.capacity, "needed": found.needed, "largest": largest}
+        return dict(nlargest(_LARGEST, shares.items(), key=itemgetter(1)))
 
     @property
     def known(self) -> Verdict | None:

@@ -8,6 +8,8 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import nlargest
+from operator import itemgetter
 from typing import Any, Final
 
 from eddyline.spark.delivery.final_stage import MergedCounts
@@ -18,6 +20,8 @@ from eddyline.spark.operation.delivery_times import DeliveryTimes
 _RATE_WINDOW_S: Final = 10.0
 #: Metrics of a query that are not added over shards.
 _LARGEST: Final = ("shared_with", "reordered", "keep")
+#: Number of the largest needs of CPU cores that are shown.
+_MOST_NEEDS: Final = 5
 _log = logging.getLogger(__name__)
 
 
@@ -46,6 +50,8 @@ class JobProgress:
         delivery: times of the batches since this start.
         latency: by query with results in the last minutes, the time from the arrival of rows at
             the source until their results are in the sink.
+        cores: CPU cores that the queries ``had`` and ``needed``, without Spark's own work, and what
+            needs most; ``needed`` is None until rates are known.
     """
 
     batch_id: int | None = None
@@ -64,6 +70,7 @@ class JobProgress:
     undelivered: Mapping[str, Undelivered] = field(default_factory=dict)
     latency: Mapping[str, ResultLatency] = field(default_factory=dict)
     covered: Mapping[str, int] = field(default_factory=dict)
+    cores: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -196,6 +203,7 @@ class ProgressTracker:
                 self._undelivered(),
                 self._latencies(),
                 {name: n for name, n in self._sums("covered").items() if n},
+                cores_of(report["cores"] for report in self._shards.values()),
             )
 
     def shards(self) -> list[dict[str, Any]]:
@@ -282,6 +290,22 @@ class ProgressTracker:
     def _rate(self) -> float:
         (t0, n0), (t1, n1) = self._arrivals[0], self._arrivals[-1]
         return (n1 - n0) / (t1 - t0) if t1 > t0 else 0.0
+
+
+def cores_of(shards: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The CPU cores of all shards: ``had`` and ``needed``, and the ``largest`` needs by what runs;
+    {} without shards.
+    """
+    known = list(shards)
+    if not known:
+        return {}
+    needed = [of["needed"] for of in known if of["needed"] is not None]
+    needs: dict[str, float] = {}
+    for label, cores in (item for of in known for item in of["largest"].items()):
+        needs[label] = needs.get(label, 0.0) + cores
+    largest = dict(nlargest(_MOST_NEEDS, needs.items(), key=itemgetter(1)))
+    had = sum(of["had"] for of in known)
+    return {"had": had, "needed": sum(needed) if needed else None, "largest": largest}
 
 
 def _sums(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

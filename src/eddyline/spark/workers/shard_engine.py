@@ -225,11 +225,11 @@ class ShardEngine:
         return {name: str(q.set_aside) for name, q in self.engine.parts.queries.aside.items()}
 
     @property
-    def cores(self) -> dict[str, float | None]:
-        """The CPU cores that its queries ``had`` and ``needed``; None: that is not computed."""
-        overload = self.engine.parts.overload
-        needed = None if overload.known is None else overload.known.needed
-        return {"had": overload.capacity, "needed": needed}
+    def cores(self) -> dict[str, Any]:
+        """The CPU cores that its queries ``had`` and ``needed``, and the ``largest`` needs; None:
+        rates are not known.
+        """
+        return self.engine.parts.overload.cores()
 
     @property
     def clock_us(self) -> int | None:
