@@ -24,7 +24,7 @@ from eddyline.physical.strategy import Feedback
 from eddyline.types import TIMESTAMP
 
 _STREAMS: Final = "abcd"
-_WINDOW: Final = "[RANGE 4 SECONDS]"
+_WINDOW_S: Final = 4
 #: Rows of a call and stream, a second of event time; calls, and how many of them are not measured.
 _ROWS: Final = 2_000
 _CALLS: Final = 30
@@ -107,27 +107,32 @@ _BETWEEN: Final = {
     "DISTINCT": "SELECT u.x, u.y FROM (SELECT DISTINCT a.x, b.y FROM {a}, {b} WHERE a.x = b.x) "
     "AS u, {c} WHERE u.y = c.y",
 }
+_WAYS: Final[tuple[Feedback, ...]] = ("auto", "off")
+#: Values of the columns, seconds of the windows, and what is joined.
 _CLIQUES: Final = {
-    "3 streams": (50, "a.x = b.x AND a.y = c.x AND b.y = c.y"),
+    "3 streams": (50, 4, "a.x = b.x AND a.y = c.x AND b.y = c.y"),
     "4 streams": (
         50,
+        4,
         "a.x = b.x AND a.y = c.x AND a.z = d.x AND b.y = c.y AND b.z = d.y AND c.z = d.z",
     ),
     "4 streams, few values": (
         20,
+        2,
         "a.x = b.x AND a.y = c.x AND a.z = d.x AND b.y = c.y AND b.z = d.y AND c.z = d.z",
     ),
 }
 
 
-def _joining(sql: str, feedback: Feedback = "auto") -> Engine:
+def _joining(sql: str, feedback: Feedback = "auto", seconds: int = _WINDOW_S) -> Engine:
     engine = Engine(strategy=StrategyOptions(feedback=feedback, executor="tree"))
     read = [s for s in _STREAMS if f"{{{s}}}" in sql]
     for stream in read:
         engine.sql(
             f"CREATE STREAM {stream} (ts TIMESTAMP, x BIGINT, y BIGINT, z BIGINT) TIMESTAMP BY ts"
         )
-    engine.query(sql.format(**{s: f"{s} {_WINDOW} AS {s}" for s in _STREAMS}), name="q")
+    windows = {s: f"{s} [RANGE {seconds} SECONDS] AS {s}" for s in _STREAMS}
+    engine.query(sql.format(**windows), name="q")
     return engine
 
 
@@ -150,10 +155,10 @@ def feedback_cases() -> Iterator[Case]:
     """Uniform joins, in which feedback saves nothing, with it and without; and joins with a UNION
     or DISTINCT between them, beside those joins alone, where one row in a hundred is needed.
     """
-    for name, (values, where) in _CLIQUES.items():
+    for name, (values, seconds, where) in _CLIQUES.items():
         read = ", ".join(f"{{{s}}}" for s in _STREAMS if f"{s}." in where)
         sql = f"SELECT a.x FROM {read} WHERE {where}"
-        engines = {"auto": partial(_joining, sql), "off": partial(_joining, sql, "off")}
+        engines = {str(way): partial(_joining, sql, way, seconds) for way in _WAYS}
         rows = partial(_uniform, values=values)
         yield Case(f"feedback of a uniform clique, {name}", engines, rows, 1.03)
     rare = partial(_uniform, values=500, partners=0.01)
