@@ -12,7 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from eddyline.cli.mailbox_client import Status, state_of
-from eddyline.cli.view import instant, jsonable
+from eddyline.cli.view import cores_text, instant, jsonable
 from eddyline.engine.explain import bytes_text
 from eddyline.spark.delivery.undelivered import Undelivered
 from eddyline.spark.sinks.printing import format_rows
@@ -143,19 +143,6 @@ def amount(key: str, value: Any) -> str:
         case "share":
             return f"{value:.1%}"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
-
-
-def cores_text(cores: Mapping[str, Any]) -> str:
-    """What the queries need of the CPU cores that they have; empty if it is not known.
-
-    >>> cores_text({"had": 2.0, "needed": 0.314, "largest": {"spikes": 0.25, "reading s": 0.06}})
-    'the queries need 0.314 of 2 cores; most: spikes 0.25, reading s 0.06'
-    """
-    if not cores or cores["needed"] is None:
-        return ""
-    largest = ", ".join(f"{what} {need:.3g}" for what, need in list(cores["largest"].items())[:3])
-    most = f"; most: {largest}" if largest else ""
-    return f"the queries need {cores['needed']:.3g} of {cores['had']:g} cores{most}"
 
 
 def _seconds(value: float) -> str:

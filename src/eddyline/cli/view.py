@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,6 @@ from rich.table import Table
 from rich.text import Text
 
 from eddyline.cli.bad_rows import bad_rows_of, lines_of
-from eddyline.cli.reports import cores_text
 from eddyline.spark.operation.progress_tracker import JobProgress
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
@@ -240,6 +239,19 @@ class JsonView:
 
     def _write(self, event: str, **content: Any) -> None:
         print(json.dumps({"event": event, **content}, default=jsonable), flush=True)
+
+
+def cores_text(cores: Mapping[str, Any]) -> str:
+    """What the queries need of the CPU cores that they have; empty if it is not known.
+
+    >>> cores_text({"had": 2.0, "needed": 0.314, "largest": {"spikes": 0.25, "reading s": 0.06}})
+    'the queries need 0.314 of 2 cores; most: spikes 0.25, reading s 0.06'
+    """
+    if not cores or cores["needed"] is None:
+        return ""
+    largest = ", ".join(f"{what} {need:.3g}" for what, need in list(cores["largest"].items())[:3])
+    most = f"; most: {largest}" if largest else ""
+    return f"the queries need {cores['needed']:.3g} of {cores['had']:g} cores{most}"
 
 
 def instant(us: int | None) -> str:
