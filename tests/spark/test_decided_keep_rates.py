@@ -35,7 +35,7 @@ def capacity() -> float:
 
 
 def session_over(spark: SparkSession, feeds: JobInputs, directory: Path) -> Session:
-    options = EngineOptions(capacity=capacity(), decide_every=EVERY)
+    options = EngineOptions(capacity=capacity(), decide_every=EVERY, costs="modelled")
     session = Session(spark, checkpoint=directory / "checkpoint", options=options)
     session.sql(definitions({"a": feeds[0].source, "b": feeds[1].source}))
     for name in NAMES:
@@ -45,7 +45,8 @@ def session_over(spark: SparkSession, feeds: JobInputs, directory: Path) -> Sess
 
 
 def new_twin() -> Twin:
-    engine = engine_with(capacity=capacity(), decide_every=EVERY, prices=TYPICAL, decide="after")
+    deciding = {"decide_every": EVERY, "decide": "after", "costs": "modelled"}
+    engine = engine_with(capacity=capacity(), prices=TYPICAL, **deciding)
     engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
     for name in NAMES:
         engine.query(QUERIES[name] + " ON OVERLOAD SHED", name=name)
