@@ -18,8 +18,10 @@ _STRATEGY: Final = frozenset(f.name for f in fields(StrategyOptions))
 def engine_with(**options: Any) -> Engine:
     """An engine with these fields of :class:`EngineOptions` and :class:`StrategyOptions`.
 
+    Its costs are modelled, unless they are given, so it decides the same in each run.
+
     >>> engine_with(chunk_rows=7, executor="tree").strategy.executor
     'tree'
     """
     strategy = {name: options.pop(name) for name in _STRATEGY & options.keys()}
-    return Engine(EngineOptions(**options), StrategyOptions(**strategy))
+    return Engine(EngineOptions(**{"costs": "modelled", **options}), StrategyOptions(**strategy))
