@@ -22,7 +22,7 @@ from eddyline.spark.environment import local_session, require_java
 from eddyline.spark.session import Session
 
 SCRIPT: Final = Path(__file__).with_name("prepare.sql")
-_STREAMS: Final = ("a", "b", "c")
+_STREAMS: Final = ("a", "b", "c", "d", "e", "f", "g", "h")
 _ROWS: Final = 100
 #: Java writes the archive when it ends.
 _TIMEOUT_S: Final = 600.0

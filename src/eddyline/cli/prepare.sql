@@ -6,6 +6,17 @@ CREATE STREAM b (ts TIMESTAMP, k BIGINT, v BIGINT, x DOUBLE, s STRING)
   TIMESTAMP BY ts LATENESS 2 SECONDS WITH (source = 'parquet', path = 'b');
 CREATE STREAM c (ts TIMESTAMP, k BIGINT, v BIGINT, x DOUBLE, s STRING)
   TIMESTAMP BY ts LATENESS 2 SECONDS WITH (source = 'parquet', path = 'c');
+-- Queries over subsets of a, b and c share an eddy; those over other streams are alone.
+CREATE STREAM d (ts TIMESTAMP, k BIGINT, v BIGINT, x DOUBLE, s STRING)
+  TIMESTAMP BY ts LATENESS 2 SECONDS WITH (source = 'parquet', path = 'd');
+CREATE STREAM e (ts TIMESTAMP, k BIGINT, v BIGINT, x DOUBLE, s STRING)
+  TIMESTAMP BY ts LATENESS 2 SECONDS WITH (source = 'parquet', path = 'e');
+CREATE STREAM f (ts TIMESTAMP, k BIGINT, v BIGINT, x DOUBLE, s STRING)
+  TIMESTAMP BY ts LATENESS 2 SECONDS WITH (source = 'parquet', path = 'f');
+CREATE STREAM g (ts TIMESTAMP, k BIGINT, v BIGINT, x DOUBLE, s STRING)
+  TIMESTAMP BY ts LATENESS 2 SECONDS WITH (source = 'parquet', path = 'g');
+CREATE STREAM h (ts TIMESTAMP, k BIGINT, v BIGINT, x DOUBLE, s STRING)
+  TIMESTAMP BY ts LATENESS 2 SECONDS WITH (source = 'parquet', path = 'h');
 CREATE TABLE t (k BIGINT, s STRING) WITH (source = 'parquet', path = 'a');
 
 CREATE QUERY filtered AS SELECT ts, k, s FROM a [RANGE 1 MINUTE] WHERE s IN ('s1', 's2') AND v > 3;
@@ -22,6 +33,11 @@ CREATE QUERY three AS SELECT a.k, b.v, c.x
   WHERE a.k = b.k AND b.k = c.k AND a.s = b.s AND b.s = c.s;
 CREATE QUERY of_texts AS SELECT a.v, c.x FROM a [RANGE 2 SECONDS], c [RANGE 4 SECONDS]
   WHERE a.s = c.s;
+CREATE QUERY three_alone AS SELECT d.v, e.x, f.k
+  FROM d [RANGE 3 SECONDS], e [RANGE 5 SECONDS], f [RANGE 2 SECONDS]
+  WHERE d.k = e.k AND d.s = e.s AND e.k = f.k AND e.s = f.s;
+CREATE QUERY two_alone AS SELECT g.v, h.x FROM g [RANGE 2 SECONDS], h [RANGE 4 SECONDS]
+  WHERE g.s = h.s;
 CREATE QUERY theta AS SELECT a.v FROM a [RANGE 2 SECONDS], b [RANGE 2 SECONDS] WHERE a.v < b.v;
 CREATE QUERY with_table AS SELECT t.s, b.v FROM b [RANGE 4 SECONDS], t WHERE b.k = t.k;
 CREATE QUERY grouped AS SELECT s, COUNT(*) AS n, SUM(v) AS v, AVG(x) AS x, MAX(v) AS most,
