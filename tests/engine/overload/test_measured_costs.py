@@ -20,7 +20,7 @@ ROWS = 400  # per second
 def busy(
     name: str, us: float, accepts: Callable[..., object], calls: Counter[str]
 ) -> Callable[..., pa.Array]:
-    """A function that takes so many microseconds of CPU time for each row."""
+    """A function that takes ``us`` microseconds of CPU time for each row."""
 
     def evaluate(x: pa.Array) -> pa.Array:
         calls[name] += len(x)

@@ -220,7 +220,7 @@ def _regexp_count(args: tuple[Expr, ...]) -> Expr | None:
     "split regexp_split_to_array",
     ["split(text, pattern)", "split(text, pattern, count)"],
     "The list of the parts between matches of the regular expression, which is not empty; with a "
-    "positive count, a constant, so many parts at most.",
+    "positive count, a constant, at most that number of parts.",
 )
 def _split(args: tuple[Expr, ...]) -> Expr | None:
     if len(args) == 2:
