@@ -100,7 +100,7 @@ class WindowCall:
         return self.call(_KNOWN[name], self.arguments[0])
 
     def _known_neighbour(self, name: str) -> Expr:
-        """The value that number of rows with a value before or behind; a default stands for none."""
+        """The value a number of rows with a value before or behind; else a default."""
         self.takes(1, 3)
         if self.frame is not None:
             raise self._fail(f"{self.name} takes no ROWS or RANGE: it is about the whole partition")
