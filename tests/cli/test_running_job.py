@@ -147,7 +147,7 @@ def test_commands_of_another_process(
     assert job.stats().keys() == {"sums", *counts}
     code, output = command("stats", "two")
     assert code == 0 and "rows in" in output and "rows out" in output
-    assert "big" not in output
+    assert [line.split()[0] for line in output.split("\n\n")[1].splitlines()] == ["query", "two"]
     code, output = command("stats", "tow")
     assert code == 2 and "did you mean 'two'" in output
 

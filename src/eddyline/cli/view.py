@@ -24,6 +24,8 @@ from eddyline.spark.sinks.printing import cell
 
 _FIRST_ROWS: Final = 3
 _SHOWN_QUERIES: Final = 20
+_LEAST_CORES: Final = 0.001
+"""Needs below this are not told apart."""
 
 
 class JobView(Protocol):
@@ -246,10 +248,15 @@ def cores_text(cores: Mapping[str, Any]) -> str:
 
     >>> cores_text({"had": 2.0, "needed": 0.314, "largest": {"spikes": 0.25, "reading s": 0.06}})
     'the queries need 0.314 of 2 cores; most: spikes 0.25, reading s 0.06'
+    >>> cores_text({"had": 2.0, "needed": 4e-07, "largest": {"spikes": 3e-07}})
+    'the queries need less than 0.001 of 2 cores'
     """
     if not cores or cores["needed"] is None:
         return ""
-    largest = ", ".join(f"{what} {need:.3g}" for what, need in list(cores["largest"].items())[:3])
+    if cores["needed"] < _LEAST_CORES:
+        return f"the queries need less than {_LEAST_CORES:g} of {cores['had']:g} cores"
+    parts = [(what, need) for what, need in cores["largest"].items() if need >= _LEAST_CORES]
+    largest = ", ".join(f"{what} {need:.3g}" for what, need in parts[:3])
     most = f"; most: {largest}" if largest else ""
     return f"the queries need {cores['needed']:.3g} of {cores['had']:g} cores{most}"
 
