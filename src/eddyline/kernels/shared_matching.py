@@ -13,7 +13,7 @@ So all members with a key and a reach, a *node*, have matches at the same time. 
 match are linked by key: a right row finds them, and gives them one. A node with a match waits in a
 heap for the first instant at which it may have none; if there have been newer right rows by then,
 it waits again. So a right row of a key without members, or whose members all have matches, costs
-O(1).
+O(1). A left row that leaves before its time is unlinked in O(1), too.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ NONE = -1
 #: An instant before all others.
 NEVER = -(2**62)
 
-#: A member: its node, expiry, when it came, the next one of the node, its last change of the call.
+#: A member: its node, expiry, when it came, those before and behind it in the node, its last change
+#: of the call.
 MEMBER = np.dtype(
-    [(name, np.int64) for name in ("node", "exp", "ts", "seq", "younger", "change")], align=True
+    [(name, np.int64) for name in ("node", "exp", "ts", "seq", "older", "younger", "change")],
+    align=True,
 )
 #: A node: slot of its key, reach, the instant that it waits for, the list of its members and their
 #: number, the next one without a match, since when it has a match or none, and which of these.
@@ -56,7 +58,8 @@ class Arrivals(NamedTuple):
     """Rows in the order of (ts, seq), all of length n.
 
     Attributes:
-        place: int64, the slot of the key of a right row, or the node of a left row.
+        place: int64, the slot of the key of a right row, or the node of a left row; NONE: the left
+            row leaves.
         member: int64, the number of a left row; NONE: it is a right row.
         ts, seq: int64.
     """
@@ -90,7 +93,7 @@ def run(
     Args:
         shows_matched: whether members are shown that have a match, or those that have none.
         expiry_seq: ``seq`` of changes by time alone.
-        state: members have node, exp, ts and seq; new nodes have slot and reach.
+        state: members have exp, ts and seq, and new ones no node; new nodes have slot and reach.
         heap: of WAITING, the first ``size`` of which are used.
 
     Returns:
@@ -120,8 +123,15 @@ def run(
         heap = _with_room(heap, size, 1)
         if m != NONE:
             out = _with_room(out, count, 1)
+            if place == NONE:
+                n = members[m].node
+                if n != NONE and nodes[n].matched == shows_matched and members[m].exp > ts:
+                    count = _note(m, False, ts, seq, members, out, count)
+                _unlink(m, members, nodes)
+                continue
             if nodes[place].due == NEVER:
                 size = _begin(place, ts, expiry_seq, nodes, keys, heap, size)
+            _unlink(m, members, nodes)
             _append(m, place, members, nodes)
             if nodes[place].matched == shows_matched:
                 count = _note(m, True, ts, seq, members, out, count)
@@ -235,14 +245,34 @@ def _match(n: int, ts: int, seq: int, nodes: np.ndarray, heap: np.ndarray, size:
 
 @kernel
 def _append(m: int, n: int, members: np.ndarray, nodes: np.ndarray) -> None:
-    """Append a member to the list of its node."""
-    members[m].younger = NONE
+    """Append a member to the list of a node."""
+    members[m].node = n
+    members[m].younger, members[m].older = NONE, nodes[n].youngest
     if nodes[n].youngest == NONE:
         nodes[n].oldest = m
     else:
         members[nodes[n].youngest].younger = m
     nodes[n].youngest = m
     nodes[n].members += 1
+
+
+@kernel
+def _unlink(m: int, members: np.ndarray, nodes: np.ndarray) -> None:
+    """Remove a member from the list of its node, if it has one."""
+    n = members[m].node
+    if n == NONE:
+        return
+    older, younger = members[m].older, members[m].younger
+    if older == NONE:
+        nodes[n].oldest = younger
+    else:
+        members[older].younger = younger
+    if younger == NONE:
+        nodes[n].youngest = older
+    else:
+        members[younger].older = older
+    nodes[n].members -= 1
+    members[m].node = NONE
 
 
 @kernel

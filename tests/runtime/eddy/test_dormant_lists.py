@@ -128,6 +128,12 @@ def test_lists_fall_dormant_and_are_filled(seen: dict[str, int], specials: bool,
     assert seen["fallen"] > seen["filled"] > 0
 
 
+def test_a_list_is_filled_for_its_longest_window(seen: dict[str, int]) -> None:
+    """That of a query that came after others, with shorter windows over the same rows."""
+    play("many dormant 5", keys=30)
+    assert seen["ended"] and seen["filled"]
+
+
 def test_lists_whose_rows_boxes_find_are_not_dormant(
     seen: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

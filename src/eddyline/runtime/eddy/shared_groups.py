@@ -269,8 +269,7 @@ class SharedGroups(TakesFlow):
             return
         lists, bit_of = self._lists, {n: b for b, n in self._numbers.items()}
         windows = [lists.windows_of(n) for n in numbers]
-        bits = [bit_of[some[0]] for some in windows]
-        batch = self._flow.answer(clock, bits)
+        batch = self._flow.answer(clock, [bit_of[lists.longest(some)] for some in windows])
         to = batch.recipients
         assert to is not None, "set by the flow"
         if before is not None:

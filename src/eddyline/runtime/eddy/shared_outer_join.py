@@ -58,14 +58,13 @@ class SharedOuterJoin(SharedMatching):
     def bring_up(self, bits: Sequence[int], clock: int) -> Batch:
         added = self._taken_in(bits, clock)
         self._grow()
-        member, slot = self._members.records[added], self._slots(added)
+        member, slot = self._matches.members.records[added], self._slots(added)
         order = np.lexsort((-member["seq"], -member["ts"], slot))
         kernels.link_left(added[order], self._pairing)
         return merge([self._shown(added), self._pairs_at(clock, added)])
 
-    def _look_back(self, clock: int) -> None:
-        super()._look_back(clock)
-        slot, rows = self._right_rows(self._right.scan.live(clock))
+    def _looked_back(self, clock: int) -> None:
+        slot, rows = self._matches.right_rows(self._right.scan.live(clock))
         self._grow()
         self._newest["right"][:] = NONE
         self._free_rights = FreeNumbers()
@@ -77,7 +76,7 @@ class SharedOuterJoin(SharedMatching):
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         self._right_layout = empty_like(batches[1])
         arrivals, ids = self._arrivals(*batches)
-        changes = self._run(arrivals, tick.clock)
+        changes = self._matches.run(arrivals, tick.clock)
         number = np.full(ids.size, NONE)
         right = np.flatnonzero(arrivals.member == NONE)
         number[right] = self._numbered(ids[right], arrivals.ts[right], arrivals.seq[right])
@@ -96,16 +95,17 @@ class SharedOuterJoin(SharedMatching):
 
     def _grow(self) -> None:
         self._links.grow(self._free.end)
-        self._newest.grow(self._table.end)
+        self._newest.grow(self._matches.keys)
 
     @property
     def _pairing(self) -> kernels.State:
-        lanes = self._members, self._nodes, self._links, self._rights, self._newest
+        matches, own = self._matches, (self._links, self._rights, self._newest)
+        lanes = (matches.members, matches.nodes, *own)
         return kernels.State(*(lane.records for lane in lanes))
 
     def _slots(self, member: Array) -> Array:
         """int64[n], the keys of members."""
-        slots: Array = self._nodes["slot"][self._members["node"][member]]
+        slots: Array = self._matches.nodes["slot"][self._matches.members["node"][member]]
         return slots
 
     def _joined(self, pairs: Array, now: Array) -> Batch:
@@ -114,7 +114,7 @@ class SharedOuterJoin(SharedMatching):
         which, by, number, exp = self._owned(pairs["left"][order], now[order])
         pairs = pairs[order[which]]
         member, right = pairs["left"], self._rights.records[pairs["right"]]
-        reach = self._nodes["reach"][self._members["node"][member]]
+        reach = self._matches.nodes["reach"][self._matches.members["node"][member]]
         exp = np.minimum(exp, (right["ts"] + reach)[by])
         ids = self._rows_of["id"][member], right["id"]
         sign = np.ones(which.size, np.int8)
@@ -141,9 +141,8 @@ class SharedOuterJoin(SharedMatching):
 
     def live(self, clock: int) -> Batch:
         unmatched = super().live(clock)
-        used = slice(0, self._free.end)
-        held = (self._members["exp"][used] > clock) & (self._members["node"][used] != NONE)
-        return merge([unmatched, self._pairs_at(clock, np.flatnonzero(held))])
+        held = self._matches.alive(clock, self._free.end)
+        return merge([unmatched, self._pairs_at(clock, held)])
 
     def settle(self, clock: int) -> None:
         if len(self._free_rights) >= self._sweep_rights_at:
@@ -153,9 +152,10 @@ class SharedOuterJoin(SharedMatching):
 
     def _without(self, clock: int) -> None:
         self._grow()
-        self._known_us = min(self._known_us, self._longest_us)
-        since = clock - self._longest_us
-        self._free_rights.release(kernels.unlink(self._table.used(), since, self._pairing))
+        matches = self._matches
+        matches.known_us = min(matches.known_us, matches.longest_us)
+        since = clock - matches.longest_us
+        self._free_rights.release(kernels.unlink(matches.used_keys, since, self._pairing))
 
     # -- the rest of an operator -------------------------------------------------------------------
 
