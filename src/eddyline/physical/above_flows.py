@@ -22,10 +22,20 @@ from eddyline.algebra.expressions import (
     conjuncts,
 )
 from eddyline.algebra.functions.fallibility import can_fail
-from eddyline.algebra.plan import Filter, GroupBy, MatchedRows, Plan, Project, SharedRows
+from eddyline.algebra.plan import (
+    AntiJoin,
+    Filter,
+    GroupBy,
+    MatchedRows,
+    Plan,
+    Project,
+    SemiJoin,
+    SharedRows,
+)
 from eddyline.physical.compiled import aggregate_column, group_keys, with_row
 from eddyline.physical.expressions import compile_predicate
 from eddyline.physical.node_planner import StemOf
+from eddyline.physical.patterns import row_ids_of
 from eddyline.physical.planner import Planner
 from eddyline.physical.strategy import Strategy
 from eddyline.runtime.aggregates.base import ByRow
@@ -33,6 +43,7 @@ from eddyline.runtime.batch import Evaluator
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.eddy.numbered_matching import NumberedMatching
 from eddyline.runtime.eddy.right_rows import RightRows
 from eddyline.runtime.eddy.shared_groups import Comparison, Kind, SharedGroups
 from eddyline.runtime.eddy.shared_matching import SharedMatching
@@ -55,8 +66,9 @@ class SharedSource:
         constants: the values of Parameters, by that number.
         replaces: whether a new row of a group replaces its previous one, which is not taken back.
         is_late: whether there are other columns, that are computed for each query.
-        right: what its rows are matched with; None: nothing.
-        others: which input supplies the right rows of EXISTS above a grouping, by their plans.
+        rights: the right rows of what matches with a stream, in windows of each query.
+        others: which input supplies the right rows of EXISTS above a grouping: by the EXISTS, if
+            they are those of ``rights``, else by their plan.
     """
 
     flow: Flow
@@ -64,7 +76,7 @@ class SharedSource:
     constants: Constants
     replaces: bool
     is_late: bool
-    right: RightRows | None
+    rights: Mapping[Plan, RightRows]
     others: Mapping[Plan, int]
 
 
@@ -104,8 +116,11 @@ class _Planner(Planner):
 
     def build(self, plan: Plan, *, probed: bool = False) -> Operator:
         place = self._source.others.get(plan)
-        if place is None:
+        if place is None or isinstance(plan, (SemiJoin, AntiJoin)):
             return super().build(plan, probed=probed)
+        return self._supplied(place)
+
+    def _supplied(self, place: int) -> Operator:
         return self._graph.obtain(("supplied", place), partial(SuppliedInput, place))
 
     def query(self, plan: Plan, emit: Emit) -> Operator:
@@ -128,20 +143,32 @@ class _Planner(Planner):
     def _make(self, plan: Plan, probed: bool) -> Operator:
         if isinstance(plan, MatchedRows):
             return self._matched(plan)
+        if isinstance(plan, (SemiJoin, AntiJoin)) and plan in self._source.rights:
+            return self._numbered_matching(plan)
         if isinstance(plan, Filter) and type(plan.input) is GroupBy:
             return self._filtered_groups(plan, plan.input)
         return super()._make(plan, probed)
 
     def _matched(self, plan: MatchedRows) -> Operator:
         source, flow = self._source, self._source.flow
-        assert source.right is not None and isinstance(flow, FilterFlow), "made for such a plan"
+        assert isinstance(flow, FilterFlow), "made for such a plan"
         if self._groups is None:
-            rows = flow, source.outputs, source.right, source.constants
+            rows = flow, source.outputs, source.rights[plan]
             if plan.joined:
                 self._groups = SharedOuterJoin(*rows)
             else:
                 self._groups = SharedMatching(*rows, shows_matched=plan.shows_matched)
         return self._groups
+
+    def _numbered_matching(self, plan: SemiJoin | AntiJoin) -> Operator:
+        return NumberedMatching(
+            self._stored(plan.left),
+            self._supplied(self._source.others[plan]),
+            self._source.rights[plan],
+            width=row_ids_of(plan.left).stored_width,
+            takes_back=plan.left.takes_back,
+            shows_matched=isinstance(plan, SemiJoin),
+        )
 
     def _filtered_groups(self, plan: Filter, group: GroupBy) -> Operator:
         """Groups that HAVING accepts; terms that read keys, or can fail, are applied above."""
@@ -170,11 +197,10 @@ class _Planner(Planner):
         flow = self._source.flow
         columns = [aggregate_column(a, in_order=True) for a in plan.aggregates]
         if not (
-            isinstance(plan.input, SharedRows)
+            type(plan.input) is SharedRows
             and isinstance(flow, FilterFlow)
             and flow.has_windows
             and not self._source.is_late
-            and self._source.right is None
             and all(isinstance(c.aggregate, ByRow) for c in columns)
         ):
             return super()._group(plan, retract=retract, shown=shown)

@@ -37,9 +37,10 @@ from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.flow_partitions import FlowPartitionRows
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
+from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.scan import Scan
 from eddyline.runtime.window_join.schedules import make_schedule
-from eddyline.sharing.existence import rights
+from eddyline.sharing.existence import Existence, common_rights, existences, right_stream
 from eddyline.sharing.signature import Part, Signature, spanning
 from eddyline.types import FOREVER
 
@@ -137,37 +138,63 @@ class FlowPlanner:
             columns = [output_of(e) for i, e in enumerate(part.outputs) if i not in own]
             late = [part.outputs[i] for i in sorted(own)]
             computed = map(compile_expr, with_row(late, width))
-            right = self._matched_stream(above, constants, key)
-            inputs = (flow,) if right is None else (flow, right.scan)
-            others = {p: self._planner.source(p) for p in rights(above)}
-            places = {p: i for i, p in enumerate(others, start=len(inputs))}
-            source = SharedSource(flow, columns, constants, replaces, bool(own), right, places)
+            rights = self._right_streams(above, len(part.constants), key)
+            below = [r.scan for plan, r in rights.items() if isinstance(plan, MatchedRows)]
+            others: dict[Plan, Operator] = {
+                p: r.scan for p, r in rights.items() if not isinstance(p, MatchedRows)
+            }
+            others |= {p: self._planner.source(p) for p in common_rights(above)}
+            inputs = (flow, *below, *others.values())
+            places = {p: i for i, p in enumerate(others, start=1 + len(below))}
+            source = SharedSource(flow, columns, constants, replaces, bool(own), rights, places)
             made = partial(operators_above, above, emit, self._stem_of, self._strategy, source)
             late_columns = dict(zip(sorted(own), computed, strict=True))
-            return PerQuery((*inputs, *others.values()), columns, made, constants, late_columns)
+            return PerQuery(inputs, columns, made, constants, late_columns)
 
         operator = self._graph.obtain(key, make)
         assert isinstance(operator, PerQuery), "the key of such operators"
         return operator
 
-    def _matched_stream(self, plan: Plan, constants: Constants, key: object) -> RightRows | None:
-        """What the operators of this plan, which have this key, match the rows of a flow with."""
-        while not isinstance(plan, SharedRows):
-            plan = plan.inputs[0]
-        if not isinstance(plan, MatchedRows):
-            return None
-        scan = self._scan(1, plan.right, FlowWindow(joined=False), key)
-        condition = conjunction(plan.terms)
-        return RightRows(
-            scan,
-            tuple(field.type for field in plan.right.schema),
-            None if condition is None else compile_predicate(condition),
-            tuple(compile_expr(a) for a, _ in plan.keys),
-            tuple(compile_expr(b) for _, b in plan.keys),
-            tuple(a.type for a, _ in plan.keys),
-            plan.nulls_match,
-            len(constants.types) - 1,
-        )
+    def _right_streams(self, above: Plan, constants: int, key: object) -> dict[Plan, RightRows]:
+        """The streams that the operators of this plan, which have this key, match with in windows
+        of each query, by the plan of the matching, from the lowest upwards.
+
+        Args:
+            constants: the number of constants before the lengths of these windows.
+        """
+        lowest = above
+        while not isinstance(lowest, SharedRows):
+            lowest = lowest.inputs[0]
+        found: dict[Plan, RightRows] = {}
+
+        def add(
+            plan: MatchedRows | Existence,
+            right: Plan,
+            keys: Sequence[tuple[Expr, Expr]],
+            terms: Sequence[Expr],
+        ) -> None:
+            number = len(found)
+            scan = self._scan(1 + number, right, FlowWindow(joined=False), key)
+            condition = conjunction(tuple(terms))
+            found[plan] = RightRows(
+                scan,
+                tuple(field.type for field in right.schema),
+                None if condition is None else compile_predicate(condition),
+                tuple(compile_expr(a) for a, _ in keys),
+                tuple(compile_expr(b) for _, b in keys),
+                tuple(a.type for a, _ in keys),
+                plan.nulls_match,
+                constants + number,
+            )
+
+        if isinstance(lowest, MatchedRows):
+            add(lowest, lowest.right, lowest.keys, lowest.terms)
+        for plan in existences(above):
+            flat = right_stream(plan)
+            if flat is not None:
+                keys = [(a, flat.computed(b)) for a, b in plan.keys]
+                add(plan, flat.leaves[0], keys, flat.terms)
+        return found
 
     def _make(self, signature: Signature, key: object) -> Flow:
         new_policy = self._sharing.new_policy

@@ -4,10 +4,11 @@
       Distinct  k                                   Distinct  _query, k
         Filter  (temp > 20)               ->          SharedRows  _query, k
           StreamScan  r [RANGE 1 MINUTE]
-      StreamScan  b [RANGE 5 SECONDS]               StreamScan  b [RANGE 5 SECONDS]
+      StreamScan  b [RANGE 5 SECONDS]               StreamScan  b
 
 The right rows are the same for all queries, and the number of the query is a column of left rows
-that no key reads. So a right row is looked up once for all of them.
+that no key reads. So a right row is looked up once for all of them. The length of a window by time
+over a right stream is one more property of a query (``runtime/eddy/numbered_matching``).
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ from eddyline.algebra.plan import (
     Project,
     SemiJoin,
     SharedRows,
+    StreamScan,
 )
-from eddyline.sharing.flat import Flat, without_implied
+from eddyline.algebra.windows import Range
+from eddyline.sharing.flat import Flat, flatten, without_implied
+from eddyline.sharing.signature import with_length
 
 #: What decides on each left row by the right rows with its key.
 Existence = SemiJoin | AntiJoin
@@ -41,7 +45,7 @@ def is_for_many(plan: Plan) -> TypeGuard[Existence]:
         return False
     assert isinstance(plan, (SemiJoin, AntiJoin)), "as it is"
     fails = any(can_fail(e) for pair in plan.keys for e in pair)
-    return plan.residual is None and not fails and not has_parameters(plan.right)
+    return plan.residual is None and not fails and not has_parameters(_opened(plan)[0].right)
 
 
 def numbered_existence(plan: Existence, left: Plan) -> Plan:
@@ -50,12 +54,58 @@ def numbered_existence(plan: Existence, left: Plan) -> Plan:
     return replace(plan, left=left, keys=keys)
 
 
-def rights(above: Plan) -> Iterator[Plan]:
-    """What the rows above a flow are matched with, from the flow upwards."""
+def with_open_windows(plan: Plan, numbered: Plan) -> tuple[Plan, tuple[Range, ...]]:
+    """The plan above ``numbered`` rows without the lengths of windows by time over right streams,
+    and these windows, from the lowest upwards.
+    """
+    if plan is numbered:
+        return plan, ()
+    below, windows = with_open_windows(plan.inputs[0], numbered)
+    plan = plan.with_inputs(below, *plan.inputs[1:])
+    if not isinstance(plan, (SemiJoin, AntiJoin)):
+        return plan, windows
+    opened, window = _opened(plan)
+    return opened, windows if window is None else (*windows, window)
+
+
+def _opened(plan: Existence) -> tuple[Existence, Range | None]:
+    """Without the length of its window over a right stream, and this window."""
+    right = right_stream(plan)
+    if right is None:
+        return plan, None
+    (scan,) = right.leaves
+    assert isinstance(scan, StreamScan) and isinstance(scan.window, Range), "so it is open"
+    return replace(plan, right=_with_scan(plan.right, with_length(scan, 1))), scan.window
+
+
+def _with_scan(plan: Plan, scan: StreamScan) -> Plan:
+    """Projections and filters over another scan."""
+    if isinstance(plan, StreamScan):
+        return scan
+    return plan.with_inputs(_with_scan(plan.inputs[0], scan))
+
+
+def right_stream(plan: Existence) -> Flat | None:
+    """The right rows, if they are those of a stream with a window by time."""
+    right = flatten(plan.right, joins=False)
+    (leaf,) = right.leaves
+    is_stream = isinstance(leaf, StreamScan) and isinstance(leaf.window, Range)
+    exprs = (*right.terms, *(right.computed(b) for _, b in plan.keys))
+    return right if is_stream and not any(map(can_fail, exprs)) else None
+
+
+def existences(above: Plan) -> Iterator[Existence]:
+    """Those above a flow, from the lowest upwards."""
     if isinstance(above, SharedRows):
         return
-    yield from rights(above.inputs[0])
-    yield from above.inputs[1:]
+    yield from existences(above.inputs[0])
+    if isinstance(above, (SemiJoin, AntiJoin)):
+        yield above
+
+
+def common_rights(above: Plan) -> Iterator[Plan]:
+    """What rows above a flow are matched with, but streams with a window per query."""
+    return (plan.right for plan in existences(above) if right_stream(plan) is None)
 
 
 def with_common_rights(plan: Plan, grouping: Plan, flat: Flat) -> Plan:

@@ -52,6 +52,10 @@ class Flat:
     keys: list[tuple[Expr, Expr]]
     outputs: list[Expr]
 
+    def computed(self, expr: Expr) -> Expr:
+        """An expression over the plan's columns, over those of the leaves."""
+        return _over(expr, self.outputs)
+
 
 def flatten(plan: Plan, *, joins: bool) -> Flat:
     """The plan below its projections, filters and (with ``joins``) joins."""

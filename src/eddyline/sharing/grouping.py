@@ -48,7 +48,12 @@ from eddyline.algebra.plan import (
     SemiJoin,
     SharedRows,
 )
-from eddyline.sharing.existence import is_for_many, numbered_existence, with_common_rights
+from eddyline.sharing.existence import (
+    is_for_many,
+    numbered_existence,
+    with_common_rights,
+    with_open_windows,
+)
 from eddyline.sharing.flat import Flat, flatten
 from eddyline.sharing.signature import Part, Signature, decompose, decompose_flat
 from eddyline.types import Field
@@ -87,11 +92,12 @@ def decompose_grouped(plan: Plan, emit: Emit = INSERTS) -> tuple[Signature, Part
             signature, part = found
             shared = shared_rows(signature, part, below.lifespan_us)
             opened, constants = _opened(with_common_rights(plan, grouping, flat), grouping)
-            above = _per_query(opened, grouping, grouped, shared)
-            names = _names(plan)
-            return signature, replace(
-                part, names=names, above=above, emit=emit, constants=tuple(constants)
+            numbered_plan = _per_query(opened, grouping, grouped, shared)
+            above, windows = with_open_windows(numbered_plan, shared)
+            part = replace(
+                part, names=_names(plan), above=above, emit=emit, constants=tuple(constants)
             )
+            return signature, part.with_windows(windows)
     return None
 
 

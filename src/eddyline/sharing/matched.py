@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from eddyline.algebra.expressions import ColumnRef, Expr, Literal, columns_of, rewrite
+from eddyline.algebra.expressions import ColumnRef, Expr, Literal, columns_of
 from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.parameters import has_parameters
 from eddyline.algebra.plan import (
@@ -31,7 +31,7 @@ from eddyline.algebra.plan import (
     Union,
 )
 from eddyline.algebra.windows import Range
-from eddyline.sharing.flat import Flat, flatten
+from eddyline.sharing.flat import flatten
 from eddyline.sharing.grouping import shared_rows
 from eddyline.sharing.signature import Part, Signature, matches_streams, stand_in
 
@@ -52,7 +52,7 @@ def with_own_windows(signature: Signature, part: Part) -> tuple[Signature, Part]
     (scan,) = right.leaves
     assert isinstance(left, StreamScan) and isinstance(left.window, Range), "likewise"
     assert isinstance(scan, StreamScan) and isinstance(scan.window, Range), "likewise"
-    keys = tuple((a, _over(b, right)) for a, b in matching.keys)
+    keys = tuple((a, right.computed(b)) for a, b in matching.keys)
     exprs = (*(e for pair in keys for e in pair), *right.terms, *part.outputs)
     if any(can_fail(e) or has_parameters(e) for e in exprs):
         return None
@@ -71,11 +71,12 @@ def with_own_windows(signature: Signature, part: Part) -> tuple[Signature, Part]
         nulls_match=matching.nulls_match,
         joined=outer is not None,
     )
-    lengths = left.window.row_length, scan.window.row_length
+    above_lengths = part.row_lengths[1:] or (None,) * (len(part.windows) - 1)
+    lengths = (left.window.row_length, scan.window.row_length, *above_lengths)
     above = matched if part.above is None else _replaced(part.above, matched)
     return own, replace(
         part,
-        windows=(left.window.us, scan.window.us),
+        windows=(left.window.us, scan.window.us, *part.windows[1:]),
         row_lengths=lengths if any(lengths) else (),
         above=above,
     )
@@ -105,15 +106,6 @@ def _unmatched(plan: Plan) -> AntiJoin | None:
 def _are_columns(exprs: Sequence[Expr]) -> bool:
     """Whether these are the columns of a plan in their order."""
     return all(isinstance(e, ColumnRef) and e.index == i for i, e in enumerate(exprs))
-
-
-def _over(expr: Expr, right: Flat) -> Expr:
-    """An expression over the columns of a flattened plan, over those of its leaf."""
-
-    def change(e: Expr) -> Expr | None:
-        return right.outputs[e.index] if isinstance(e, ColumnRef) else None
-
-    return rewrite(expr, change)
 
 
 def _replaced(plan: Plan, rows: MatchedRows) -> Plan:

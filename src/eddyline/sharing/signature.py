@@ -126,7 +126,7 @@ class Part:
         filters: per source the predicates over its own columns.
         residual: predicates over the columns of all sources.
         windows: per source the length, in microseconds or rows; None: unbounded, or fixed by the
-            source. Behind these, that of the stream that the operators above match with, if any.
+            source. Behind these, those of the streams that the operators above match with.
         row_lengths: of a parameterized query, per window the length that is in its row, of which
             ``windows`` has the maximum; None: there is none. Empty: there is none at all.
         outputs, names: the select list over the columns of all sources.
@@ -144,6 +144,15 @@ class Part:
     emit: Emit = INSERTS
     constants: tuple[Expr, ...] = ()
     row_lengths: tuple[RowLength | None, ...] = ()
+
+    def with_windows(self, above: Sequence[Range]) -> Part:
+        """The part with windows over streams that the operators above match with."""
+        if not above:
+            return self
+        before = self.row_lengths or (None,) * len(self.windows)
+        lengths = (*before, *(w.row_length for w in above))
+        windows = (*self.windows, *(w.us for w in above))
+        return replace(self, windows=windows, row_lengths=lengths if any(lengths) else ())
 
     @cached_property
     def _hash(self) -> int:

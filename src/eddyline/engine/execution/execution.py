@@ -42,7 +42,7 @@ from eddyline.runtime.graph import Chain, Graph, Ran, in_order
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.stores.stem import Stem
 from eddyline.runtime.window_join.joined_work import JoinedWork
-from eddyline.sharing.existence import rights
+from eddyline.sharing.existence import common_rights
 from eddyline.sharing.instances import Instances
 from eddyline.sharing.signature import Part
 
@@ -277,7 +277,7 @@ class Execution:
     def _prepare(self, query: Query, part: Part) -> None:
         """Start what the rows above a flow are matched with, where it does not run yet."""
         assert part.above is not None, "it is numbered"
-        new = [p for p in rights(part.above) if not self._planner.runs_source(p)]
+        new = [p for p in common_rights(part.above) if not self._planner.runs_source(p)]
         if new:
             known, clock = set(self.graph), self.group_of(query).clock
             for plan in new:

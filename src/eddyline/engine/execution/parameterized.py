@@ -252,9 +252,9 @@ class ParameterizedGroups(ParameterizedSubscription):
         super().__init__(name, shared, instances.part, schema, rows, updates)
         self.operator = operator
         shared.groupings[self._key] = self.grouping
-        self._above = instances.part.windows[len(instances.part.filters) :]
-        for us in self._above:
-            operator.hold(us or 0)
+        windows = instances.part.windows[len(instances.part.filters) :]
+        self._above = [us or 0 for us in windows]
+        operator.hold(self._above)
 
     def _new_table(
         self, name: str, shared: SharedFlow, part: Part, schema: pa.Schema, rows: Stem
@@ -299,8 +299,7 @@ class ParameterizedGroups(ParameterizedSubscription):
 
     def leave(self, name: str) -> None:
         super().leave(name)
-        for us in self._above:
-            self._operator.let_go(us or 0)
+        self._operator.let_go(self._above)
         self.grouping.renew()
 
 

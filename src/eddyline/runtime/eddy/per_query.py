@@ -27,6 +27,9 @@ from eddyline.kernels.lineage import by_bit
 from eddyline.runtime.batch import Batch, Evaluator, empty_like, merge_apart
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.eddy.match_nodes import MatchNodes
+from eddyline.runtime.eddy.numbered_matching import NumberedMatching
+from eddyline.runtime.eddy.shared_matching import SharedMatching
 from eddyline.runtime.eddy.takes_flow import TakesFlow
 from eddyline.runtime.failures import collecting, failed_rows, report
 from eddyline.runtime.graph import run
@@ -75,8 +78,10 @@ class PerQuery(Operator):
         self._make = make
         self._constants = constants
         self._late = dict(late or {})
-        self._set_above(make(None))
         self._numbers: dict[int, int] = {}  # by bit of the flow
+        self._matches: list[MatchNodes] = []  # what knows windows over other streams
+        self._held: list[Sequence[int]] = []  # lengths of such windows
+        self._set_above(make(None))
         self._by_bit: Array | None = None  # the same, -1 for others; None: not computed
         self._by_number: Array | None = None  # the inverse
         self._end = 0  # numbers below this one were given out
@@ -91,6 +96,17 @@ class PerQuery(Operator):
         self._upper = list(zip(self._above[cut:], read[cut:], strict=True))
         self._places = sorted({place for places in read for place in places})
         self._others: list[Batch] | None = None  # without rows; None: they know none of their rows
+        before, kinds = self._matches, (SharedMatching, NumberedMatching)
+        self._matches = [o.matches for o in operators if isinstance(o, kinds)]
+        for i, matches in enumerate(self._matches):
+            if matches not in before:
+                for number in self._numbers.values():
+                    self._admit_to(matches, number)
+                for lengths in self._held:
+                    matches.hold(lengths[i])
+
+    def _admit_to(self, matches: MatchNodes, number: int) -> None:
+        matches.admit(number, self._constants.value(matches.right.constant, number))
 
     # -- queries -----------------------------------------------------------------------------------
 
@@ -114,13 +130,17 @@ class PerQuery(Operator):
         self._constants.put(number, constants)
         if self._groups is not None:
             self._groups.admit(bit, number)
+        for matches in self._matches:
+            self._admit_to(matches, number)
         return number
 
     def dismiss(self, bit: int) -> None:
         """Remove a query. What operators keep for it leaves as rows expire, or with ``renew``."""
         if self._groups is not None:
             self._groups.dismiss(bit)
-        del self._numbers[bit]
+        number = self._numbers.pop(bit)
+        for matches in self._matches:
+            matches.dismiss(number)
         self._by_bit = self._by_number = None
 
     @property
@@ -129,15 +149,19 @@ class PerQuery(Operator):
         lowest = self._above[0]
         return lowest if isinstance(lowest, TakesFlow) else None
 
-    def hold(self, us: int) -> None:
-        """Keep rows that the lowest operator reads besides those of the flow, for any queries."""
-        if self._groups is not None:
-            self._groups.hold(us)
+    def hold(self, lengths: Sequence[int]) -> None:
+        """Keep rows of the other streams that operators match with, from the flow upwards, for
+        windows of any queries.
+        """
+        self._held.append(lengths)
+        for matches, us in zip(self._matches, lengths, strict=True):
+            matches.hold(us)
 
-    def let_go(self, us: int) -> None:
+    def let_go(self, lengths: Sequence[int]) -> None:
         """Undo ``hold``."""
-        if self._groups is not None:
-            self._groups.let_go(us)
+        self._held.remove(lengths)
+        for matches, us in zip(self._matches, lengths, strict=True):
+            matches.let_go(us)
 
     def number(self, bit: int) -> int:
         """The number of the query with this bit."""
@@ -231,9 +255,15 @@ class PerQuery(Operator):
 
     def _above_those(self, rows: Batch, clock: int) -> None:
         """Let the upper operators process rows that came before, with what the others hold."""
+        looking = [(o, place) for o, (place,) in self._upper if isinstance(o, NumberedMatching)]
         others = self._others
         if others is None:
             others = [self.inputs[place].live(clock) for place in self._places]
+            seen = {place for _, place in looking}
+            pairs = zip(self._places, others, strict=True)
+            others = [empty_like(rows) if place in seen else rows for place, rows in pairs]
+        for operator, _ in looking:
+            operator.look_back(clock)
         self._joined(rows, others, Tick(clock))
 
     def _joined(self, rows: Batch, others: Sequence[Batch], tick: Tick) -> Batch:

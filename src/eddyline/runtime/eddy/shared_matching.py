@@ -17,7 +17,6 @@ import pyarrow as pa
 from eddyline.kernels import shared_matching as kernels
 from eddyline.kernels.lineage import by_bit
 from eddyline.runtime.batch import Batch, Evaluator, empty_like
-from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.match_nodes import MatchNodes, by_number
 from eddyline.runtime.eddy.right_rows import RightRows
@@ -44,7 +43,9 @@ class SharedMatching(TakesFlow):
         outputs: columns of its rows, or how to compute them, behind the number of the query; they
             do not fail.
         shows_matched: whether rows with a match are shown, or those without.
-        constants: of queries, by number.
+
+    Attributes:
+        matches: the left rows by key and window; knows windows of queries over the other stream.
     """
 
     def __init__(
@@ -52,7 +53,6 @@ class SharedMatching(TakesFlow):
         flow: FilterFlow,
         outputs: Sequence[int | Evaluator],
         right: RightRows,
-        constants: Constants,
         *,
         shows_matched: bool,
     ) -> None:
@@ -60,8 +60,7 @@ class SharedMatching(TakesFlow):
         self._flow = flow
         self._outputs = tuple(outputs)
         self._right = right
-        self._constants = constants
-        self._matches = MatchNodes(right, shows_matched=shows_matched)
+        self.matches = MatchNodes(right, shows_matched=shows_matched)
         self._rows_of = Lanes(np.dtype([(n, np.int64) for n in ("id", "first", "owners")]), {})
         self._owners = RowOwners()
         self._free = FreeNumbers()
@@ -72,35 +71,27 @@ class SharedMatching(TakesFlow):
     # -- queries -----------------------------------------------------------------------------------
 
     def admit(self, bit: int, number: int) -> None:
-        """Add the query with this bit and number; its constants are known."""
+        """Add the query with this bit and number; its window over the other stream is known."""
         self._numbers[bit] = number
         self._lives[number] = self._flow.window_of(bit)
-        self._matches.admit(number, self._constants.value(self._right.constant, number))
 
     def dismiss(self, bit: int) -> None:
         """Remove a query with its rows."""
         number = self._numbers.pop(bit)
         del self._lives[number]
         self._owners.drop(number)
-        self._matches.dismiss(number)
-
-    def hold(self, us: int) -> None:
-        self._matches.hold(us)
-
-    def let_go(self, us: int) -> None:
-        self._matches.let_go(us)
 
     def bring_up(self, bits: Sequence[int], clock: int) -> Batch:
         return self._shown(self._taken_in(bits, clock))
 
     def _taken_in(self, bits: Sequence[int], clock: int) -> Array:
         """Members for the rows that the flow holds for queries that have just been added."""
-        if self._matches.look_back(clock):
+        if self.matches.look_back(clock):
             self._looked_back(clock)
         batch = self._flow.answer(clock, bits)
         member, node, order = self._new_members(batch)
         now = np.full(member.size, clock)
-        self._matches.run(kernels.Arrivals(node, member, now, batch.seq[order]), clock)
+        self.matches.run(kernels.Arrivals(node, member, now, batch.seq[order]), clock)
         self.clock = clock
         return member
 
@@ -111,17 +102,17 @@ class SharedMatching(TakesFlow):
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         arrivals, _ = self._arrivals(*batches)
-        return self._changes(self._matches.run(arrivals, tick.clock))
+        return self._changes(self.matches.run(arrivals, tick.clock))
 
     def _arrivals(self, left: Batch, right: Batch) -> tuple[kernels.Arrivals, Array]:
         """Rows of both streams that come, and the id of each of the other stream; NONE for those of
         the flow.
         """
         if self.clock == BEGINNING:
-            self._matches.begin()
+            self.matches.begin()
         member, node, order = self._new_members(left)
         mine = kernels.Arrivals(node, member, left.ts[order], left.seq[order])
-        return self._matches.arrivals(mine, right)
+        return self.matches.arrivals(mine, right)
 
     def _new_members(self, batch: Batch) -> tuple[Array, Array, Array]:
         """Members for the rows of a batch and their recipients, in the order of the rows: their
@@ -133,19 +124,19 @@ class SharedMatching(TakesFlow):
         number_of = np.full(to.width, _NONE, np.int64)
         number_of[list(self._numbers)] = list(self._numbers.values())
         place, owners, first = self._by_reach(to, number_of, len(batch))
-        place, reach = place[first], self._matches.reach()[owners[first]]
+        place, reach = place[first], self.matches.reach()[owners[first]]
         used = place[np.flatnonzero(np.diff(place, prepend=-1))]
         by = np.searchsorted(used, place)
-        slot = self._matches.slots(batch.take(used))[by]
-        node = self._matches.nodes_of(slot, reach)
+        slot = self.matches.slots(batch.take(used))[by]
+        node = self.matches.nodes_of(slot, reach)
         member = self._free.take(place.size)
-        self._matches.members.grow(self._free.end)
+        self.matches.members.grow(self._free.end)
         self._rows_of.grow(self._free.end)
         mine = self._rows_of.records
         mine["id"][member], mine["first"][member] = batch.ids[0][place], self._owners.end + first
         mine["owners"][member] = np.diff(np.append(first, owners.size))
         self._owners.add(owners)
-        members = self._matches.members.records
+        members = self.matches.members.records
         longest_us = max(self._lives.values(), default=0)
         members["exp"][member] = batch.ts[place] + longest_us
         members["ts"][member], members["seq"][member] = batch.ts[place], batch.seq[place]
@@ -155,7 +146,7 @@ class SharedMatching(TakesFlow):
         """The rows of recipients and the numbers of these, by row and then by reach; and the places
         at which either begins.
         """
-        reaches = self._matches.reach()
+        reaches = self.matches.reach()
         known = np.flatnonzero(number_of != _NONE)
         order = known[np.argsort(reaches[number_of[known]], kind="stable")]
         counts = to.counts()[order]
@@ -176,7 +167,7 @@ class SharedMatching(TakesFlow):
 
     def _shown(self, member: Array) -> Batch:
         """The rows of members that are shown, since they are."""
-        member, ts, seq = self._matches.shown(member)
+        member, ts, seq = self.matches.shown(member)
         order = np.lexsort((self._rows_of["id"][member], seq, ts))
         now, sign = np.full(order.size, self.clock), np.ones(order.size, np.int8)
         return self._rows(member[order], ts[order], seq[order], sign, now)
@@ -210,7 +201,7 @@ class SharedMatching(TakesFlow):
         """
         mine = self._rows_of.records[member]
         by, number = self._owners.of(mine["first"], mine["owners"])
-        came, lives = self._matches.members["ts"][member], by_number(self._lives)
+        came, lives = self.matches.members["ts"][member], by_number(self._lives)
         exp = came[by] + lives[number] if lives.size else came[by]
         left = (exp > now[by]) & (number != NO_OWNER)
         if self._asked is not None:
@@ -231,19 +222,19 @@ class SharedMatching(TakesFlow):
         )
 
     def live(self, clock: int) -> Batch:
-        rows = self._shown(self._matches.alive(clock, self._free.end))
+        rows = self._shown(self.matches.alive(clock, self._free.end))
         return rows.where(rows.exp > clock)
 
     def settle(self, clock: int) -> None:
         """Forget rows that have expired, and what only they needed."""
-        gone = self._matches.forget_members(clock, len(self._free))
+        gone = self.matches.forget_members(clock, len(self._free))
         if gone.size:
             self._without(clock)
             self._free.release(gone)
-            alive = self._matches.alive(clock, self._free.end)
+            alive = self.matches.alive(clock, self._free.end)
             first = self._rows_of["first"][alive]
             self._owners.forget(int(first.min()) if first.size else self._owners.end)
-        self._matches.forget_keys(clock)
+        self.matches.forget_keys(clock)
 
     def _without(self, clock: int) -> None:
         """Members without a node are forgotten."""
@@ -251,11 +242,11 @@ class SharedMatching(TakesFlow):
     # -- the rest of an operator -------------------------------------------------------------------
 
     def kept(self) -> int:
-        return len(self._free) + len(self._matches)
+        return len(self._free) + len(self.matches)
 
     def state(self) -> State:
         return {
-            "matches": self._matches.state(),
+            "matches": self.matches.state(),
             "rows": self._rows_of.state(),
             "owners": self._owners.state(),
             "free": self._free.state(),
@@ -264,7 +255,7 @@ class SharedMatching(TakesFlow):
 
     def restore(self, state: State) -> None:
         """The queries have been added, with the numbers that they had."""
-        self._matches.restore(nested(state, "matches"))
+        self.matches.restore(nested(state, "matches"))
         self._rows_of.restore(nested(state, "rows"))
         self._owners.restore(nested(state, "owners"))
         self._free.restore(nested(state, "free"))

@@ -17,7 +17,6 @@ import pyarrow as pa
 from eddyline.kernels import joined_pairs as kernels
 from eddyline.kernels.shared_matching import NONE
 from eddyline.runtime.batch import Batch, Evaluator, empty_like, merge, side_by_side
-from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.right_rows import RightRows
 from eddyline.runtime.eddy.shared_matching import SharedMatching
@@ -43,9 +42,8 @@ class SharedOuterJoin(SharedMatching):
         flow: FilterFlow,
         outputs: Sequence[int | Evaluator],
         right: RightRows,
-        constants: Constants,
     ) -> None:
-        super().__init__(flow, outputs, right, constants, shows_matched=False)
+        super().__init__(flow, outputs, right, shows_matched=False)
         self._links = Lanes(kernels.LINK, {"older": NONE})
         self._rights = Lanes(kernels.RIGHT, {"older": NONE})
         self._newest = Lanes(kernels.NEWEST, {"left": NONE, "right": NONE})
@@ -58,13 +56,13 @@ class SharedOuterJoin(SharedMatching):
     def bring_up(self, bits: Sequence[int], clock: int) -> Batch:
         added = self._taken_in(bits, clock)
         self._grow()
-        member, slot = self._matches.members.records[added], self._slots(added)
+        member, slot = self.matches.members.records[added], self._slots(added)
         order = np.lexsort((-member["seq"], -member["ts"], slot))
         kernels.link_left(added[order], self._pairing)
         return merge([self._shown(added), self._pairs_at(clock, added)])
 
     def _looked_back(self, clock: int) -> None:
-        slot, rows = self._matches.right_rows(self._right.scan.live(clock))
+        slot, rows = self.matches.right_rows(self._right.scan.live(clock))
         self._grow()
         self._newest["right"][:] = NONE
         self._free_rights = FreeNumbers()
@@ -76,7 +74,7 @@ class SharedOuterJoin(SharedMatching):
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         self._right_layout = empty_like(batches[1])
         arrivals, ids = self._arrivals(*batches)
-        changes = self._matches.run(arrivals, tick.clock)
+        changes = self.matches.run(arrivals, tick.clock)
         number = np.full(ids.size, NONE)
         right = np.flatnonzero(arrivals.member == NONE)
         number[right] = self._numbered(ids[right], arrivals.ts[right], arrivals.seq[right])
@@ -95,17 +93,17 @@ class SharedOuterJoin(SharedMatching):
 
     def _grow(self) -> None:
         self._links.grow(self._free.end)
-        self._newest.grow(self._matches.keys)
+        self._newest.grow(self.matches.keys)
 
     @property
     def _pairing(self) -> kernels.State:
-        matches, own = self._matches, (self._links, self._rights, self._newest)
+        matches, own = self.matches, (self._links, self._rights, self._newest)
         lanes = (matches.members, matches.nodes, *own)
         return kernels.State(*(lane.records for lane in lanes))
 
     def _slots(self, member: Array) -> Array:
         """int64[n], the keys of members."""
-        slots: Array = self._matches.nodes["slot"][self._matches.members["node"][member]]
+        slots: Array = self.matches.nodes["slot"][self.matches.members["node"][member]]
         return slots
 
     def _joined(self, pairs: Array, now: Array) -> Batch:
@@ -114,7 +112,7 @@ class SharedOuterJoin(SharedMatching):
         which, by, number, exp = self._owned(pairs["left"][order], now[order])
         pairs = pairs[order[which]]
         member, right = pairs["left"], self._rights.records[pairs["right"]]
-        reach = self._matches.nodes["reach"][self._matches.members["node"][member]]
+        reach = self.matches.nodes["reach"][self.matches.members["node"][member]]
         exp = np.minimum(exp, (right["ts"] + reach)[by])
         ids = self._rows_of["id"][member], right["id"]
         sign = np.ones(which.size, np.int8)
@@ -141,7 +139,7 @@ class SharedOuterJoin(SharedMatching):
 
     def live(self, clock: int) -> Batch:
         unmatched = super().live(clock)
-        held = self._matches.alive(clock, self._free.end)
+        held = self.matches.alive(clock, self._free.end)
         return merge([unmatched, self._pairs_at(clock, held)])
 
     def settle(self, clock: int) -> None:
@@ -152,7 +150,7 @@ class SharedOuterJoin(SharedMatching):
 
     def _without(self, clock: int) -> None:
         self._grow()
-        matches = self._matches
+        matches = self.matches
         matches.known_us = min(matches.known_us, matches.longest_us)
         since = clock - matches.longest_us
         self._free_rights.release(kernels.unlink(matches.used_keys, since, self._pairing))

@@ -28,14 +28,6 @@ class TakesFlow(Operator):
     def dismiss(self, bit: int) -> None:
         """Remove a query with its rows."""
 
-    def hold(self, us: int) -> None:
-        """Keep what it reads besides the rows of the flow for this long, for queries to come;
-        nothing is to be done where it reads nothing else.
-        """
-
-    def let_go(self, us: int) -> None:
-        """Undo ``hold``."""
-
     @abstractmethod
     def bring_up(self, bits: Sequence[int], clock: int) -> Batch:
         """Take in the rows that the flow holds for queries that have just been added; returns the
