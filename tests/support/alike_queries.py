@@ -59,10 +59,10 @@ KINDS: Final[dict[str, str]] = {
     "EXCEPT of groups": "SELECT k, x FROM s {w} WHERE x >= {c} EXCEPT SELECT k, COUNT(*) FROM r "
     "{v} GROUP BY k",
     "distinct, present or absent": "SELECT DISTINCT s.k FROM s {w} AS s WHERE s.x > {c} AND "
-    "s.k IN (SELECT r.k FROM r {v} AS r WHERE r.x <> 2) AND NOT EXISTS (SELECT 1 FROM r {v} AS r "
+    "s.k IN (SELECT r.k FROM r {v} AS r WHERE r.x <> 2) AND NOT EXISTS (SELECT 1 FROM r {w} AS r "
     "WHERE r.k = s.k AND r.x = {d})",
     "groups, absent": "SELECT x, n FROM (SELECT x, COUNT(*) AS n, COUNT(*) * 2 AS m FROM s {w} "
-    "WHERE x = {c} GROUP BY x HAVING COUNT(*) > 1) AS q WHERE NOT EXISTS (SELECT 1 FROM r {v} AS r "
+    "WHERE x = {c} GROUP BY x HAVING COUNT(*) > 1) AS q WHERE NOT EXISTS (SELECT 1 FROM r {w} AS r "
     "WHERE r.x = q.x AND r.x = q.n)",
     "INTERSECT": "SELECT x FROM s {w} WHERE k = '{a}' INTERSECT SELECT x FROM r {w} WHERE x <> 2",
     "LEFT JOIN, other windows": "SELECT s.k, s.x, r.x AS y FROM s {w} AS s LEFT JOIN r {w} AS r "

@@ -255,16 +255,15 @@ class PerQuery(Operator):
 
     def _above_those(self, rows: Batch, clock: int) -> None:
         """Let the upper operators process rows that came before, with what the others hold."""
-        looking = [(o, place) for o, (place,) in self._upper if isinstance(o, NumberedMatching)]
         others = self._others
         if others is None:
             others = [self.inputs[place].live(clock) for place in self._places]
-            seen = {place for _, place in looking}
-            pairs = zip(self._places, others, strict=True)
-            others = [empty_like(rows) if place in seen else rows for place, rows in pairs]
-        for operator, _ in looking:
-            operator.look_back(clock)
-        self._joined(rows, others, Tick(clock))
+        supplied = dict(zip(self._places, others, strict=True))
+        for operator, places in self._upper:
+            if isinstance(operator, NumberedMatching):
+                operator.look_back(clock)
+                supplied |= {place: empty_like(supplied[place]) for place in places}
+        self._joined(rows, list(supplied.values()), Tick(clock))
 
     def _joined(self, rows: Batch, others: Sequence[Batch], tick: Tick) -> Batch:
         """What the upper operators make of rows of the lower ones, and of what others supply."""
