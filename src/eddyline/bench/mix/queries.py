@@ -127,6 +127,10 @@ CLASSES: Final[dict[str, _Text]] = {
         f"SELECT machine FROM readings [RANGE 5 SECONDS] WHERE machine = {7 * i % MACHINES} AND "
         "temp > 28 EXCEPT SELECT machine FROM beats [RANGE 3 SECONDS]"
     ),
+    "EXCEPT, other windows": lambda i: (
+        f"SELECT machine FROM readings [RANGE {5 + i} SECONDS] WHERE machine = {7 * i % MACHINES} "
+        f"AND temp > 28 EXCEPT SELECT machine FROM beats [RANGE {3 + i} SECONDS]"
+    ),
     "LEFT JOIN, other windows": lambda i: (
         f"SELECT r.ts, r.machine, b.volts FROM readings [RANGE {5 + i} SECONDS] AS r LEFT JOIN "
         f"beats [RANGE {3 + i} SECONDS] AS b ON r.machine = b.machine WHERE r.machine = "
