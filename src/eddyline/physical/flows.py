@@ -39,7 +39,7 @@ from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.scan import Scan
-from eddyline.runtime.window_join.schedules import make_schedule
+from eddyline.runtime.window_join.schedules import apart, make_schedule
 from eddyline.sharing.existence import Existence, common_rights, existences, right_stream
 from eddyline.sharing.signature import Part, Signature, spanning
 from eddyline.types import FOREVER
@@ -233,7 +233,7 @@ class FlowPlanner:
             JoinGraph(edges, None if condition is None else compile_predicate(condition)),
             new_policy,
             gates=self._gates(inputs, tied),
-            schedule=make_schedule(self._sharing.schedule, self._sharing.rows_per_step),
+            schedule=make_schedule(self._sharing.schedule, self._sharing.rows_per_step, apart),
             pull_up=self._sharing.selections == "pull",
             deferring=self._sharing.selections == "auto",
         )

@@ -83,7 +83,7 @@ class Setting:
 
     def _get(self, release: Release) -> None:
         pairs = release.pairs
-        for query in self.join.queries(release.window_class):
+        for query in self.join.queries(release.lowest, release.window_class):
             ages = [pairs.ts - instants for instants in pairs.instants]
             mine = (ages[0] < self.windows[0, query]) & (ages[1] < self.windows[1, query])
             columns = (pairs.row[mine], pairs.ids[0][mine], pairs.ids[1][mine])

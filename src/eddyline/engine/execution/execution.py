@@ -17,7 +17,7 @@ from eddyline.engine.execution.parameterized import (
     ParameterizedSubscription,
 )
 from eddyline.engine.execution.result_tables import Pending, TreeTable
-from eddyline.engine.execution.shared_flow import SharedFlow
+from eddyline.engine.execution.shared_flow import Pace, SharedFlow
 from eddyline.engine.execution.subscriptions import (
     FlowSubscription,
     GroupedSubscription,
@@ -325,17 +325,17 @@ class Execution:
             for end in ends:
                 end.begin(instant)
 
-    def run(self, tick: Tick, group: StreamGroup, *, arrived: float, paced: bool = False) -> Ran:
+    def run(self, tick: Tick, group: StreamGroup, *, arrived: float, pace: Pace = "at once") -> Ran:
         """Run one chunk of a group's rows through the operators of its queries.
 
         Args:
             arrived: when its rows could be processed (``time.perf_counter``).
-            paced: queue rows where windows of one join differ; see ``serve``.
+            pace: whether to queue rows where windows of one join differ; see ``serve``.
         """
         chain = self.chain_of(group)
         for shared in self.flows.values():
             if shared.flow in chain.operators:
-                shared.pace(paced=paced, arrived=arrived)
+                shared.pace(pace, arrived)
         ran = self.graph.run(tick, chain, arrived=arrived)
         group.clock = tick.clock
         self.graph.settle(tick.clock, chain, ran.broken)

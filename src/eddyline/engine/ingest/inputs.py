@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -301,12 +302,14 @@ class Inputs:
             self._put(name, rows, np.arange(count))
             yield self._passed(group, rows.ts)
         else:
+            left = count
             for chunk in chunks(ready, self._parameters, chunk_rows):
+                left -= chunk.ts.size
                 if chunk.apart:  # rows expire up to this instant before the change is applied
                     yield Tick(int(chunk.ts[0]))
                 for name, (rows, numbers) in chunk.parts.items():
                     self._put(name, rows, numbers)
-                yield self._passed(group, chunk.ts)
+                yield replace(self._passed(group, chunk.ts), following=left)
         self.sequence += count
 
     def _passed(self, group: StreamGroup, ts: Array) -> Tick:

@@ -207,7 +207,7 @@ class JoinFlow(Flow):
         if self._gates is not None:
             new = self._gates.let_in(new, self.clock)
         if scheduled is not None:
-            scheduled.arrive(batches, new, self.arrived)
+            scheduled.arrive(batches, new, self.arrived, tick.following)
             return form.with_recipients(in_order([], 2, new[0][1][:0]))
         evicted = [c for n, batch in enumerate(batches) for c in form.evicted(n, batch)]
         started = time.thread_time()
@@ -316,7 +316,8 @@ class JoinFlow(Flow):
     def _served(self) -> list[tuple[Batch, Array]]:
         assert self._scheduled is not None, "rows are queued"
         began, form = time.thread_time(), self._form
-        out = [(form.released(s.results, s.recipients), s.arrived) for s in self._scheduled.step()]
+        steps = self._scheduled.step(joins_classes=self.joins_classes)
+        out = [(form.released(s.results, s.recipients), s.arrived) for s in steps]
         self.rows_out += sum(len(batch) for batch, _ in out)
         self.seconds += time.thread_time() - began
         return out
