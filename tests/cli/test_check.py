@@ -197,6 +197,21 @@ def test_the_load_of_a_script_with_a_view_over_a_query(tmp_path: Path) -> None:
     assert (result.exit_code, "2 queries" in result.output) == (0, True), result.output
 
 
+def test_state_above_the_limit_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "script.sql"
+    hour = "CREATE QUERY h AS SELECT v FROM s [RANGE 1 HOUR] WITH (sink = 'noop');"
+    file.write_text(GOOD.replace(SOURCE, f"{SOURCE}, rate = 1000") + hour)
+    runner = CliRunner()
+    result = runner.invoke(app, ["check", str(file), "--memory", "1 GB"])
+    assert result.exit_code == 0, result.output
+    assert "of 1 GB of state" in result.output
+    assert "feasible" not in result.output
+    result = runner.invoke(app, ["check", str(file), "--memory", "10 MB"])
+    assert "of 10 MB of state; feasible with " in result.output
+    assert "no rows are dropped without ON OVERLOAD SHED in " in result.output
+    assert runner.invoke(app, ["check", str(file), "--memory", "much"]).exit_code == 2
+
+
 def test_positions_in_similar_statements(tmp_path: Path) -> None:
     """Those that differ in constants only are parsed once; each has its own places."""
     for constant in ("1", "1234567"):

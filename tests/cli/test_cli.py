@@ -122,13 +122,24 @@ def test_options_are_set_by_one_flag(script: Path, monkeypatch: pytest.MonkeyPat
     jobs: list[Job] = []
     monkeypatch.setattr("eddyline.cli.starting.starting_spark", lambda *_: nullcontext())
     monkeypatch.setattr("eddyline.cli.job.run_job", lambda job, view, spark: jobs.append(job))
-    flags = ["--capacity", "2", "--set", "schedule=swf", "--set", "CHUNK_ROWS = 7", "--set"]
+    flags = [
+        "--capacity",
+        "2",
+        "--memory",
+        "4 GB",
+        "--set",
+        "schedule=swf",
+        "--set",
+        "CHUNK_ROWS = 7",
+        "--set",
+    ]
     more = ["set_aside_after=NULL", "--set", "latency=250 ms"]
     run = CliRunner().invoke(app, ["run", str(script), *flags, *more])
     assert run.exit_code == 0, run.output
     options, strategy = jobs[0].settings.options, jobs[0].settings.strategy
     assert (options.capacity, options.chunk_rows, options.set_aside_after) == (2.0, 7, None)
     assert (strategy.schedule, options.latency_us) == ("swf", 250_000)
+    assert options.memory_bytes == 4_000_000_000
 
 
 @pytest.mark.parametrize("command", ["run", "check", "explain"])

@@ -97,6 +97,7 @@ VALUES: dict[str, tuple[str, Any]] = {
     "chunk_rows": ("5", 5),
     "keep": ("'s=0.5'", {"s": 0.5}),
     "capacity": ("0.25", 0.25),
+    "memory": ("'4 GB'", "4 GB"),
     "decide_every": ("'5 minutes'", "5 minutes"),
     "decide": ("'after'", "after"),
     "costs": ("'modelled'", "modelled"),
@@ -163,7 +164,7 @@ def test_assignments_without_a_value_are_named() -> None:
     ("text", "message", "column"),
     [
         ("SET chunk_row = 5", "there is no option 'chunk_row'; did you mean 'chunk_rows'? "
-         "nearest of 25: chunk_rows, schedule, ", 5),
+         "nearest of 26: chunk_rows, schedule, ", 5),
         ("SET statistics = '1'", "there is no option 'statistics'; ", 5),
         ("SET state = 'driect'", "state 'driect'; did you mean 'direct'? valid: ", 13),
         ("SET state = NULL", "state must be upa, direct or negative-tuple, not NULL", 13),

@@ -14,6 +14,7 @@ from eddyline.optimizer.cost import cost
 from eddyline.optimizer.overload import LEAST_KEPT, verdict
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.thinned import output_share, thinned
+from eddyline.optimizer.verdict import Limits
 from eddyline.optimizer.work import Work
 
 RATES = {"a": 1e4, "b": 7e4, "c": 2e4, "d": 1e3}
@@ -53,11 +54,11 @@ def merit(of: Mapping[str, Plan], keep: Mapping[str, float]) -> float:
 
 
 def test_there_is_no_advice_without_rates() -> None:
-    assert verdict(works(plans(RANGES)), "ab", 1.0, Statistics(rates={"a": 5.0})) is None
+    assert verdict(works(plans(RANGES)), "ab", Limits(1.0), Statistics(rates={"a": 5.0})) is None
 
 
 def test_feasible_queries_keep_all_rows() -> None:
-    found = verdict(works(plans(ROWS, GROUPED)), "abcd", 1e6, KNOWN)
+    found = verdict(works(plans(ROWS, GROUPED)), "abcd", Limits(1e6), KNOWN)
     assert found is not None
     assert found.feasible
     assert (found.keep, found.outputs) == ({}, {})
@@ -75,7 +76,7 @@ def test_no_setting_of_the_boxes_within_the_capacity_is_better(
 ) -> None:
     of = plans(*queries)
     capacity = share * needed(of, {})
-    found = verdict(works(of), "abcd", capacity, KNOWN)
+    found = verdict(works(of), "abcd", Limits(capacity), KNOWN)
     assert found is not None
     assert found.needed == pytest.approx(needed(of, {}))
     assert found.used == pytest.approx(needed(of, found.keep))
@@ -94,10 +95,10 @@ def test_no_setting_of_the_boxes_within_the_capacity_is_better(
 
 def test_streams_without_permission_are_not_thinned() -> None:
     of = plans(RANGES, DISTINCT)
-    found = verdict(works(of), ["b"], 0.6 * needed(of, {}), KNOWN)
+    found = verdict(works(of), ["b"], Limits(0.6 * needed(of, {})), KNOWN)
     assert found is not None
     assert set(found.keep) == {"b"}
-    none = verdict(works(of), [], 0.6 * needed(of, {}), KNOWN)
+    none = verdict(works(of), [], Limits(0.6 * needed(of, {})), KNOWN)
     assert none is not None
     assert not none.keep
     assert none.text().endswith("cores; no stream can be thinned")
@@ -105,8 +106,8 @@ def test_streams_without_permission_are_not_thinned() -> None:
 
 def test_equal_parts_of_queries_are_counted_once() -> None:
     twice, once = (
-        verdict(works(plans(RANGES, RANGES)), "ab", 1.0, KNOWN),
-        verdict(works(plans(RANGES)), "ab", 1.0, KNOWN),
+        verdict(works(plans(RANGES, RANGES)), "ab", Limits(1.0), KNOWN),
+        verdict(works(plans(RANGES)), "ab", Limits(1.0), KNOWN),
     )
     assert twice is not None
     assert once is not None
@@ -114,7 +115,7 @@ def test_equal_parts_of_queries_are_counted_once() -> None:
 
 
 def test_infeasible_loads_are_reported() -> None:
-    found = verdict(works(plans(RANGES)), "ab", 1e-9, KNOWN)
+    found = verdict(works(plans(RANGES)), "ab", Limits(1e-9), KNOWN)
     assert found is not None
     assert found.keep == {"a": LEAST_KEPT, "b": LEAST_KEPT}
     assert "even with 99 % of a, 99 % of b dropped, output 0.0001 of full" in found.text()

@@ -34,8 +34,26 @@ def capacity() -> float:
     return verdict.needed / 2
 
 
-def session_over(spark: SparkSession, feeds: JobInputs, directory: Path) -> Session:
-    options = EngineOptions(capacity=capacity(), decide_every=EVERY, costs="modelled")
+def memory() -> str:
+    """Half of what all rows would need."""
+    engine = engine_with(prices=TYPICAL, decide_every=EVERY, decide="after")
+    engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
+    for name in NAMES:
+        engine.query(QUERIES[name], name=name)
+    files = [stream_tables(seed, 12, rows=ROWS) for seed in (1, 2)]
+    for of_a, of_b in list(zip(*files, strict=True))[:6]:
+        engine.process({"a": of_a, "b": of_b})
+    return f"{engine.stats()['memory']['needed'] / 2:.0f} B"
+
+
+def limits(*, cpu: bool) -> dict[str, Any]:
+    return {"capacity": capacity()} if cpu else {"memory": memory()}
+
+
+def session_over(
+    spark: SparkSession, feeds: JobInputs, directory: Path, *, cpu: bool = True
+) -> Session:
+    options = EngineOptions(decide_every=EVERY, costs="modelled", **limits(cpu=cpu))
     session = Session(spark, checkpoint=directory / "checkpoint", options=options)
     session.sql(definitions({"a": feeds[0].source, "b": feeds[1].source}))
     for name in NAMES:
@@ -44,9 +62,9 @@ def session_over(spark: SparkSession, feeds: JobInputs, directory: Path) -> Sess
     return session
 
 
-def new_twin() -> Twin:
+def new_twin(*, cpu: bool) -> Twin:
     deciding = {"decide_every": EVERY, "decide": "after", "costs": "modelled"}
-    engine = engine_with(capacity=capacity(), prices=TYPICAL, **deciding)
+    engine = engine_with(prices=TYPICAL, **deciding, **limits(cpu=cpu))
     engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
     for name in NAMES:
         engine.query(QUERIES[name] + " ON OVERLOAD SHED", name=name)
@@ -70,8 +88,8 @@ def reports(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 class Played:
     """The same files for a job and an embedded engine, batch by batch."""
 
-    def __init__(self, feeds: JobInputs) -> None:
-        self.twin = new_twin()
+    def __init__(self, feeds: JobInputs, *, cpu: bool = True) -> None:
+        self.twin = new_twin(cpu=cpu)
         self._feeds = feeds
         self._files = [stream_tables(seed, 12, rows=ROWS) for seed in (1, 2)]
         self._next = 0
@@ -95,12 +113,13 @@ def ended(run: Run) -> None:
     run.stop()
 
 
+@pytest.mark.parametrize("cpu", [True, False], ids=["capacity", "memory"])
 def test_the_job_decides_as_the_embedded_engine_does_and_drops_the_same_rows(
-    spark: SparkSession, feeds: JobInputs, tmp_path: Path, reports: list[dict[str, Any]]
+    spark: SparkSession, feeds: JobInputs, tmp_path: Path, reports: list[dict[str, Any]], cpu: bool
 ) -> None:
-    played = Played(feeds)
+    played = Played(feeds, cpu=cpu)
     played.write(6)
-    ended(session_over(spark, feeds, tmp_path).start())
+    ended(session_over(spark, feeds, tmp_path, cpu=cpu).start())
     assert len(reports) == 6
     assert not reports[0]["keep"], "the rates are not known yet"
     assert reports[-1]["keep"], "they are now"
@@ -109,7 +128,7 @@ def test_the_job_decides_as_the_embedded_engine_does_and_drops_the_same_rows(
     assert ingest == [i + 1 for i in decided[:-1]], "it is dropped before it is shuffled"
 
     played.write(4)
-    session = session_over(spark, feeds, tmp_path)
+    session = session_over(spark, feeds, tmp_path, cpu=cpu)
     run = session.start()
     run.processAllAvailable()
     assert not sum(reports[6]["dropped_at_ingest"].values()), "ingest does not know yet"
@@ -120,7 +139,11 @@ def test_the_job_decides_as_the_embedded_engine_does_and_drops_the_same_rows(
     said = played.twin.changes()
     assert {name: bag(session.results(name)) for name in said} == said
     assert run.progress().dropped == dropped(played.twin)
-    assert run.progress().rows_in == {"a": 10 * ROWS, "b": 10 * ROWS}
+    progress = run.progress()
+    assert progress.rows_in == {"a": 10 * ROWS, "b": 10 * ROWS}
+    needs = progress.cores if cpu else progress.memory
+    assert needs["needed"] > needs["had"]
+    assert needs["largest"]
 
 
 def test_queries_without_shedding_wait_until_all_rows_are_kept(

@@ -10,7 +10,7 @@ import eddyline
 from eddyline.cli import failures, machine, run, running
 from eddyline.cli.benchmarks import bench
 from eddyline.cli.checkpoints import checkpoints, rescale
-from eddyline.cli.options import Assignments, Capacity, Json, ScriptFile, settings_of
+from eddyline.cli.options import Assignments, Capacity, Json, Memory, ScriptFile, settings_of
 from eddyline.cli.spark_properties import Properties, spark_properties
 
 app = typer.Typer(
@@ -33,7 +33,12 @@ def options(
 
 
 @app.command()
-def check(file: ScriptFile, capacity: Capacity = None, assignments: Assignments = None) -> None:
+def check(
+    file: ScriptFile,
+    capacity: Capacity = None,
+    memory: Memory = None,
+    assignments: Assignments = None,
+) -> None:
     """Check a script, its sources and sinks without running it; with declared rates, print the load
     of its queries.
     """
@@ -41,7 +46,7 @@ def check(file: ScriptFile, capacity: Capacity = None, assignments: Assignments 
     from eddyline.spark.partitioning.groups import cores_by_shard
 
     with failures.reported():
-        script = runnable(file, settings_of(capacity, assignments))
+        script = runnable(file, settings_of(capacity, assignments, memory=memory))
         groups = len(script.groups())
         typer.echo(
             f"{file}: {_count(len(script.streams), 'stream')}, "
@@ -51,7 +56,7 @@ def check(file: ScriptFile, capacity: Capacity = None, assignments: Assignments 
         for sentence in warnings(script, file.resolve().parent):
             typer.echo(f"{file}: warning: {sentence}")
         cores = cores_by_shard(range(groups), groups, script.options.capacity)
-        for group, verdict, advice in script.verdicts(cores):
+        for group, verdict, advice in script.verdicts(cores, [1 / groups] * groups):
             which = f" the group of {', '.join(group.streams)}" if groups > 1 else ""
             typer.echo(f"{file}:{which} {advice or verdict.text()}")
 
@@ -60,6 +65,7 @@ def check(file: ScriptFile, capacity: Capacity = None, assignments: Assignments 
 def explain(
     file: ScriptFile,
     capacity: Capacity = None,
+    memory: Memory = None,
     assignments: Assignments = None,
     shards: Annotated[
         int | None,
@@ -71,7 +77,7 @@ def explain(
     from eddyline.spark.layouts.explain import partitionings
 
     with failures.reported():
-        script = checked(file, settings_of(capacity, assignments))
+        script = checked(file, settings_of(capacity, assignments, memory=memory))
         found = {} if shards is None else partitionings(script, shards)
         for name, query in script.queries.items():
             dealing = f"\n{found[name]}" if name in found else ""

@@ -28,6 +28,14 @@ Capacity = Annotated[
         metavar="CORES",
     ),
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        help="State that the queries may have, of all shards together, like '4 GB'; by default "
+        "there is no limit.",
+        metavar="SIZE",
+    ),
+]
 Keep = Annotated[
     list[str] | None,
     typer.Option(
@@ -57,7 +65,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per li
 
 
 def settings_of(
-    capacity: float | None, assignments: Sequence[str] | None, keep: Sequence[str] | None = None
+    capacity: float | None,
+    assignments: Sequence[str] | None,
+    keep: Sequence[str] | None = None,
+    memory: str | None = None,
 ) -> Settings:
     """The options of the engines; ``keep``: texts like ``trades=0.5``."""
     from eddyline.engine.settings import Settings
@@ -66,6 +77,8 @@ def settings_of(
     hint = "--keep"
     try:
         settings = Settings().with_text("capacity", cores).with_text("keep", shares)
+        hint = "--memory"
+        settings = settings.with_text("memory", memory)
         hint = "--set"
         return settings.with_texts(assignments or ())
     except ValueError as e:

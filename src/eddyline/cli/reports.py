@@ -12,8 +12,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from eddyline.cli.mailbox_client import Status, state_of
-from eddyline.cli.view import cores_text, instant, jsonable
-from eddyline.engine.explain import bytes_text
+from eddyline.cli.view import cores_text, instant, jsonable, memory_text
+from eddyline.optimizer.byte_sizes import bytes_text
 from eddyline.spark.delivery.undelivered import Undelivered
 from eddyline.spark.sinks.printing import format_rows
 from eddyline.spark.verify import Finding
@@ -173,6 +173,8 @@ def _print_progress(progress: Mapping[str, Any]) -> None:
     needs = cores_text(progress["cores"])
     if needs:
         print(needs)
+    if state := memory_text(progress.get("memory", {})):
+        print(state)
     for group, us in progress["watermark_us"].items():
         print(f"watermark of {group}: {instant(us)}")
     for group, rows in progress["waiting"].items():

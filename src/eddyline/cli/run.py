@@ -13,6 +13,7 @@ from eddyline.cli.options import (
     Capacity,
     Json,
     Keep,
+    Memory,
     Restarts,
     ScriptFile,
     settings_of,
@@ -87,6 +88,7 @@ def run(
     shards: _Shards = None,
     max_shards: _MaxShards = None,
     capacity: Capacity = None,
+    memory: Memory = None,
     keep: Keep = None,
     assignments: Assignments = None,
     drop: _Dropped = None,
@@ -109,8 +111,8 @@ def run(
     from eddyline.cli.starting import read, starting_spark
 
     _check_shards(shards, max_shards)
-    chosen = capacity is not None or assignments or keep
-    settings = settings_of(capacity, assignments, keep) if chosen else None
+    chosen = capacity is not None or memory is not None or assignments or keep
+    settings = settings_of(capacity, assignments, keep, memory=memory) if chosen else None
     properties = spark_properties(conf, master, packages, jars)
     with failures.reported():
         read(file)

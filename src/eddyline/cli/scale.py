@@ -8,7 +8,8 @@ from dataclasses import asdict
 
 import typer
 
-from eddyline.engine.explain import aligned, bytes_text, number
+from eddyline.engine.explain import aligned, number
+from eddyline.optimizer.byte_sizes import bytes_text
 from eddyline.spark.layouts.simulation import (
     ONE_KEY_SHARE,
     ShardLoad,

@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eddyline.cli.bad_rows import bad_rows_of, lines_of
+from eddyline.optimizer.byte_sizes import bytes_text
 from eddyline.spark.operation.progress_tracker import JobProgress
 from eddyline.spark.run import Run
 from eddyline.spark.session import Session
@@ -139,6 +140,8 @@ class TextView:
         needs = cores_text(progress.cores)
         if needs:
             self._console.print(needs, markup=False, soft_wrap=True)
+        if state := memory_text(progress.memory):
+            self._console.print(state, markup=False, soft_wrap=True)
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._started
@@ -259,6 +262,21 @@ def cores_text(cores: Mapping[str, Any]) -> str:
     largest = ", ".join(f"{what} {need:.3g}" for what, need in parts[:3])
     most = f"; most: {largest}" if largest else ""
     return f"the queries need {cores['needed']:.3g} of {cores['had']:g} cores{most}"
+
+
+def memory_text(memory: Mapping[str, Any]) -> str:
+    """What the queries need of the memory that they may have; empty if there is no limit, or if it
+    is not known.
+
+    >>> memory_text({"had": 4e9, "needed": 3.14e9, "used": 2.5e9, "largest": {"rows of s": 3e9}})
+    'the queries need 3.14 GB of 4 GB of state, and have 2.5 GB; most: rows of s 3 GB'
+    """
+    if not memory or memory["had"] is None or memory["needed"] is None:
+        return ""
+    largest = ", ".join(f"{w} {bytes_text(n)}" for w, n in list(memory["largest"].items())[:3])
+    have = "" if memory["used"] is None else f", and have {bytes_text(memory['used'])}"
+    needs = f"{bytes_text(memory['needed'])} of {bytes_text(memory['had'])} of state"
+    return f"the queries need {needs}{have}" + (f"; most: {largest}" if largest else "")
 
 
 def instant(us: int | None) -> str:

@@ -27,8 +27,8 @@ from eddyline.engine.query import Query
 from eddyline.engine.settings import Settings
 from eddyline.engine.statements import changed_options, one_select
 from eddyline.engine.wiring import connect
-from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.statistics import Statistics
+from eddyline.optimizer.verdict import Verdict
 from eddyline.physical.strategy import FeedbackForm
 from eddyline.runtime.stores.freed_memory import keep_freed_memory
 from eddyline.sql import statements as st
@@ -335,15 +335,15 @@ class Engine:
     @property
     @locked
     def verdict(self) -> Verdict | None:
-        """The expected load of all queries, and the best drop boxes if it exceeds the capacity;
-        None if the rate of a stream that they read is unknown.
+        """The expected load of all queries, and the best drop boxes if it exceeds a limit; None if
+        the rate of a stream that they read is unknown.
         """
         return self.parts.overload.verdict()
 
     @property
     @locked
     def advice(self) -> str | None:
-        """A sentence with the remedy if the queries need more than the capacity; else None."""
+        """A sentence with the remedy if the queries need more than they may use; else None."""
         return self.parts.overload.advice()
 
     @property
@@ -362,8 +362,9 @@ class Engine:
     @locked
     def stats(self) -> dict[str, Any]:
         """Clock, watermark and groups (see :meth:`groups`); counters per stream, changing table,
-        query and operator; measured statistics of the inputs; ``shedding``; and ``cores`` that the
-        queries ``had`` and ``needed``, with the ``largest`` needs.
+        query and operator; measured statistics of the inputs; ``shedding``; and of ``cores`` and
+        ``memory`` (bytes of state) what the queries ``had`` (None: no limit) and ``needed``, with
+        the ``largest`` needs; of memory also what they ``used``.
         """
         return self.parts.stats(self.wall_clock())
 

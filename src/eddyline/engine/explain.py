@@ -10,6 +10,7 @@ from eddyline.algebra.explain import explain
 from eddyline.algebra.plan import Plan
 from eddyline.algebra.reads import stream_scans, streams_read, tables_read
 from eddyline.algebra.windows import Range
+from eddyline.optimizer.byte_sizes import bytes_text
 from eddyline.optimizer.compared import columns_compared
 from eddyline.optimizer.load import Load, load_of
 from eddyline.optimizer.prices import TYPICAL, Prices
@@ -18,7 +19,6 @@ from eddyline.runtime.operators.base import Operator
 
 #: Minimum event time of a measured share of a core.
 _LEAST_US: Final = 1_000_000
-_BYTE_UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 
 
 def explained(emit: Emit, plan: Plan, statistics: Statistics, prices: Prices) -> str:
@@ -139,19 +139,6 @@ def percent(share: float) -> str:
     ('140 %', '3.21 %', '0.00123 %')
     """
     return f"{number(100 * share)} %"
-
-
-def bytes_text(value: float) -> str:
-    """An amount of memory.
-
-    >>> bytes_text(2_500_000)
-    '2.5 MB'
-    """
-    for unit in _BYTE_UNITS[:-1]:
-        if abs(value) < 1000:
-            return f"{value:.3g} {unit}"
-        value /= 1000
-    return f"{value:.3g} {_BYTE_UNITS[-1]}"
 
 
 def aligned(lines: Sequence[Sequence[str]], left: int = 1) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from eddyline.engine.overload.drop_box import check_rates
 from eddyline.errors import StateError, did_you_mean
+from eddyline.optimizer.byte_sizes import parse_bytes
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
@@ -24,7 +25,8 @@ _ROWS_PER_STEP: Final = 4_096
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """What a user sets. Answers depend on ``keep``, ``capacity`` and ``ahead_at_most`` only.
+    """What a user sets. Answers depend on ``keep``, ``capacity``, ``memory`` and ``ahead_at_most``
+    only.
 
     Attributes:
         chunk_rows: rows that run through the operators in one batch; 1 is tuple-at-a-time
@@ -34,6 +36,8 @@ class EngineOptions:
             only. Empty: the engine decides, from the expected load.
         capacity: CPU cores that the queries may use, for that decision. None: 1 for an engine; on
             Spark 1 for each group of streams, or its part where there are fewer shards or cores.
+        memory: state that the queries may have ("4 GB"), for that decision: the rows in windows,
+            and all that operators keep. On Spark for all shards together. None: no limit.
         decide_every: event time over which rates are measured before the next decision; the first
             periods are shorter, from 5 seconds on.
         decide: whether the engine decides at the start of a call with rows, or at its end,
@@ -45,8 +49,9 @@ class EngineOptions:
         ahead_at_most: how far timestamps may be ahead of the wall clock in streams without AHEAD
             AT MOST ("1 day"). None: any distance for an engine, one day on Spark.
         costs: what the load is computed from: ``measured`` CPU time of the operators, functions
-            and streams, or ``modelled``, the prices alone; then the same calls always drop the same
-            rows. On Spark the log has what was decided, and a replay drops the same rows.
+            and streams and sizes of state, or ``modelled``, the prices and the model alone; then
+            the same calls always drop the same rows. On Spark the log has what was decided, and a
+            replay drops the same rows.
         latency: time budget of a call of ``process``, or of a batch on Spark, for queries that join
             the same two streams over different windows ("500 ms"): small windows are served first
             (see ``schedule``), and what is left when the budget is used up waits for the next call.
@@ -64,6 +69,7 @@ class EngineOptions:
     chunk_rows: int = 16_384
     keep: Mapping[str, float] = field(default_factory=dict)
     capacity: float | None = None
+    memory: str | None = None
     decide_every: str = "1 minute"
     decide: Decide = "before"
     set_aside_after: int | None = 1_000
@@ -78,11 +84,27 @@ class EngineOptions:
         check_rates(self.keep)
         if self.capacity is not None and not self.capacity > 0:
             raise ValueError(f"capacity must be above 0 cores, not {self.capacity}")
+        if self.memory_bytes == 0:
+            raise ValueError(f"memory must be above 0 bytes, not {self.memory!r}")
         _check_choice("decide", self.decide, Decide)
         _check_choice("costs", self.costs, Costs)
         _duration_us("decide_every", self.decide_every)
         _duration_us("latency", self.latency)
         _duration_us("ahead_at_most", self.ahead_at_most, least_us=0)
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """``memory`` in bytes.
+
+        Raises:
+            ValueError: it is not an amount of memory.
+        """
+        if self.memory is None:
+            return None
+        try:
+            return parse_bytes(self.memory)
+        except ValueError as e:
+            raise ValueError(f"memory: {e}") from None
 
     @property
     def decide_every_us(self) -> int:

@@ -95,6 +95,7 @@ _READERS: Final[Mapping[str, _Reader]] = {
     "chunk_rows": _INTEGER,
     "keep": _Reader("shares by stream, like 'trades=0.5, quotes=0.2'", _shares),
     "capacity": _Reader("a number or NULL", float, nullable=True),
+    "memory": _Reader("an amount of memory, like '4 GB', or NULL", str, nullable=True),
     "decide_every": _Reader("a duration, like '1 minute'", str),
     "decide": _Reader("before or after", str),
     "costs": _Reader("measured or modelled", str),

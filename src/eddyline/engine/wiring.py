@@ -17,6 +17,7 @@ from eddyline.engine.locking import EngineLock
 from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.intake_times import IntakeTimes
 from eddyline.engine.overload.shedding import Shedding
+from eddyline.engine.overload.state_sizes import StateSizes
 from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query
 from eddyline.engine.query_set import QuerySet
@@ -69,6 +70,7 @@ class Parts(StatefulParts):
             "tables": tables,
             "shedding": self.shedding_report(),
             "cores": self.overload.cores(),
+            "memory": self.overload.memory_needs_now(),
             "queries": self.queries.stats(),
             "operators": [o.stats() for o in self.queries.operators()],
             "measured": self.inputs.measuring.statistics().as_dict(),
@@ -121,6 +123,7 @@ def connect(
         inputs.measuring.statistics,
         prices,
         IntakeTimes(lambda: sum(o.cpu_seconds + o.delivering_seconds for o in graph)),
+        StateSizes(inputs.stems, queries.operators),
     )
 
     def release(query: Query) -> None:

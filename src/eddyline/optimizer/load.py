@@ -6,27 +6,15 @@ utilisation that of section 3.2; ``estimates`` and ``cost`` compute them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from eddyline.algebra.plan import (
-    AntiJoin,
-    Distinct,
-    GroupBy,
-    Join,
-    Lookup,
-    Negation,
-    Plan,
-    SemiJoin,
-    StreamScan,
-    TableScan,
-)
-from eddyline.algebra.windows import Unbounded
+from eddyline.algebra.plan import Plan, StreamScan, TableScan
 from eddyline.optimizer.cost import Cost, cost
 from eddyline.optimizer.memory import bytes_of
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import Statistics
-from eddyline.optimizer.traversal import OncePerNode
+from eddyline.optimizer.stored import source_of, stored_scans
 
 
 @dataclass(frozen=True)
@@ -79,7 +67,7 @@ def load_of(plans: Iterable[Plan], statistics: Statistics, prices: Prices = TYPI
     """The load of plans that run as trees of operators; None if no rate of a stream is known."""
     plans = list(plans)
     nodes = [n for plan in plans for n in cost(plan, statistics, prices).nodes()]
-    stored = _stored(plans)
+    stored = stored_scans(plans)
     streams = dict.fromkeys(n.plan.stream for n in nodes if isinstance(n.plan, StreamScan))
     assumed = tuple(s for s in streams if s not in statistics.rates)
     if len(assumed) == len(streams):
@@ -87,33 +75,8 @@ def load_of(plans: Iterable[Plan], statistics: Statistics, prices: Prices = TYPI
     return Load(tuple(_node_load(n, stored) for n in nodes), assumed)
 
 
-def source_of(scan: StreamScan | TableScan) -> str:
-    """The name of the scanned stream or table."""
-    return scan.stream if isinstance(scan, StreamScan) else scan.table
-
-
 def _node_load(node: Cost, stored: set[StreamScan]) -> NodeLoad:
     nbytes = bytes_of(node.plan, node.estimate, [i.estimate for i in node.inputs])
     if isinstance(node.plan, StreamScan) and node.plan not in stored:
         nbytes = 0.0
     return NodeLoad(node.plan, node.estimate.rate, node.estimate.rows, nbytes, node.own)
-
-
-def _stored(plans: Iterable[Plan]) -> set[StreamScan]:
-    """The scans whose rows are stored; not those of unbounded streams whose rows only pass."""
-    found: set[StreamScan] = set()
-
-    def visit(below: Callable[[Plan, bool], None], plan: Plan, looked_up: bool) -> None:
-        if isinstance(plan, StreamScan) and (looked_up or not isinstance(plan.window, Unbounded)):
-            found.add(plan)
-        if isinstance(plan, (GroupBy, Distinct)):
-            looked_up = False
-        elif isinstance(plan, (Join, Negation, SemiJoin, AntiJoin)):
-            looked_up |= not isinstance(plan, Lookup)
-        for each in plan.inputs:
-            below(each, looked_up)
-
-    walk = OncePerNode(visit)
-    for plan in plans:
-        walk(plan, False)
-    return found

@@ -56,7 +56,7 @@ def bytes_of(plan: Plan, output: Estimate, inputs: Sequence[Estimate]) -> float:
     """
     match plan:
         case StreamScan() | TableScan():
-            return output.rows * (row_bytes(plan.schema) + _time_bytes(plan))
+            return output.rows * stored_row_bytes(plan)
         case LookupJoin() | LookupSemiJoin() | LookupAntiJoin():
             return inputs[1].rows * _INDEX_BYTES
         case Join():
@@ -82,6 +82,16 @@ def bytes_of(plan: Plan, output: Estimate, inputs: Sequence[Estimate]) -> float:
             return 0.0  # stateless
     indexed = zip(plan.inputs, inputs, strict=True)
     return sum(e.rows * (_INDEX_BYTES + _ids_bytes(p)) for p, e in indexed)
+
+
+def stored_row_bytes(scan: StreamScan | TableScan) -> int:
+    """Bytes of a row in the SteM of a stream or table."""
+    return row_bytes(scan.schema) + _time_bytes(scan)
+
+
+def index_bytes(rows: float) -> float:
+    """Bytes of a hash index over rows."""
+    return rows * _INDEX_BYTES
 
 
 def row_bytes(schema: Schema) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from math import inf, log, prod
 from typing import Final, TypeAlias
 
@@ -24,13 +24,14 @@ from eddyline.algebra.reads import stream_scans, streams_read
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.shedding.geometric import Floats, Sum
 from eddyline.optimizer.shedding.program import Program
+from eddyline.optimizer.shedding.several import best_within
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.thinned import thinned
-from eddyline.optimizer.work import Work, cores_of
+from eddyline.optimizer.verdict import SPARED, Limits, Verdict
+from eddyline.optimizer.work import Work, cores_of, state_of
 
 #: Least keep rate: without arriving rows a window of rows would never advance.
 LEAST_KEPT: Final = 0.01
-_SPARED: Final = 1e-3  # share of the capacity that is not used, so that rounding stays below it
 _WHOLLY: Final = 1 - 1e-3  # keep rates from here on count as 1
 _ROUNDS: Final = 5
 _MOST_POWERS: Final = 3  # of one keep rate: the number of self-joins of a stream
@@ -47,53 +48,10 @@ _GAIN: Final = 0.05
 _Terms: TypeAlias = dict[tuple[int, ...], float]
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Whether queries are feasible, and the keep rates under overload.
-
-    Attributes:
-        capacity: in cores. needed: utilisation with all rows kept.
-        keep: keep rates of the streams with drop boxes. used: utilisation with them.
-        outputs: by query, the expected output as a share of the full one, where it is below 1.
-        reordered: units that run with other joins for this.
-    """
-
-    capacity: float
-    needed: float
-    used: float
-    keep: Mapping[str, float] = field(default_factory=dict)
-    outputs: Mapping[str, float] = field(default_factory=dict)
-    reordered: tuple[Work, ...] = ()
-
-    @property
-    def feasible(self) -> bool:
-        """Whether all rows can be kept."""
-        return self.needed <= self.capacity
-
-    def text(self) -> str:
-        """One line for display.
-
-        >>> Verdict(1.0, 1.4, 1.0, {"b": 0.88}, {"q": 0.88}).text()
-        'needs 1.4 of 1 cores; feasible with 12 % of b dropped, output 0.88 of full'
-        """
-        needs = f"needs {self.needed:.3g} of {self.capacity:g} cores"
-        if not self.keep:
-            return needs if self.feasible else f"{needs}; no stream can be thinned"
-        dropped = ", ".join(f"{100 * (1 - x):.3g} % of {name}" for name, x in self.keep.items())
-        shares = [s for s in self.outputs.values() if s is not None]
-        output = ""
-        if shares:
-            low, high = f"{min(shares):.2g}", f"{max(shares):.2g}"
-            output = f", output {low if low == high else f'{low} to {high}'} of full"
-        if self.used > self.capacity * (1 + _SPARED):
-            return f"{needs}, and {self.used:.3g} even with {dropped} dropped{output}"
-        return f"{needs}; feasible with {dropped} dropped{output}"
-
-
 def verdict(
     works: Sequence[Work],
     thinnable: Collection[str],
-    capacity: float,
+    limits: Limits,
     statistics: Statistics,
     prices: Prices = TYPICAL,
 ) -> Verdict | None:
@@ -105,7 +63,6 @@ def verdict(
     Args:
         works: the running units.
         thinnable: streams whose rows may be dropped.
-        capacity: in cores.
 
     Returns:
         None if the rate of a stream is unknown.
@@ -114,25 +71,27 @@ def verdict(
     if not read or any(stream not in statistics.rates for stream in read):
         return None
     streams = sorted(read & set(thinnable))
-    first = _Problem(works, streams, statistics, prices)
-    needed = first.cores({})
-    if needed <= capacity or not streams:
-        return Verdict(capacity, needed, needed)
-    problem, keep = _best(first.narrowed(), capacity)
+    first = _Problem(works, streams, statistics, prices, limits)
+    needed, state = first.cores({}), first.nbytes({})
+    found = Verdict(limits.cores, needed, needed, memory=limits.memory, state=state, stored=state)
+    if found.feasible or not streams:
+        return found
+    problem, keep = _best(first.narrowed())
     outputs = {n: share for work, share in problem.shares(keep) for n in work.names if share < 1}
     others = tuple(w for w, before in zip(problem.works, works, strict=True) if w is not before)
-    return Verdict(capacity, needed, problem.cores(keep), keep, outputs, others)
+    used, stored = problem.cores(keep), problem.nbytes(keep)
+    return replace(found, used=used, stored=stored, keep=keep, outputs=outputs, reordered=others)
 
 
-def _best(problem: _Problem, capacity: float) -> tuple[_Problem, dict[str, float]]:
+def _best(problem: _Problem) -> tuple[_Problem, dict[str, float]]:
     """The best joins and keep rates; the running joins unless others gain."""
-    best, keep = problem, problem.solve(capacity)
-    feasible, score = problem.rank(keep, capacity)
+    best, keep = problem, problem.solve()
+    feasible, score = problem.rank(keep)
     least = feasible, score + _GAIN
     starts = [keep, *_starts(problem.streams)]
     for start in starts if problem.points() * len(starts) <= _MOST_POINTS else starts[:1]:
-        for found, rates in _improved(problem, start, capacity):
-            rank = found.rank(rates, capacity)
+        for found, rates in _improved(problem, start):
+            rank = found.rank(rates)
             if rank > least:
                 best, keep, least = found, rates, rank
     return best, keep
@@ -147,12 +106,12 @@ def _starts(streams: Sequence[str]) -> Iterator[dict[str, float]]:
 
 
 def _improved(
-    problem: _Problem, keep: dict[str, float], capacity: float
+    problem: _Problem, keep: dict[str, float]
 ) -> Iterator[tuple[_Problem, dict[str, float]]]:
     """Alternates between the cheapest joins at the keep rates and the best rates for the joins."""
     reached = -inf
     while (other := problem.reordered(keep)) is not problem:
-        problem, keep = other, other.solve(capacity)
+        problem, keep = other, other.solve()
         score = problem.score(keep)
         if score <= reached + 1e-9:
             break
@@ -164,20 +123,29 @@ class _Problem:
     """Costs and outputs of units as functions of the keep rates of some streams."""
 
     def __init__(
-        self, works: Sequence[Work], streams: list[str], statistics: Statistics, prices: Prices
+        self,
+        works: Sequence[Work],
+        streams: list[str],
+        statistics: Statistics,
+        prices: Prices,
+        limits: Limits,
     ) -> None:
         self.works = works
         self.streams = streams
         self._statistics = statistics
         self._prices = prices
+        self._limits = limits
 
     def narrowed(self) -> _Problem:
         """The problem with drop boxes only for the streams with the largest savings."""
         if len(self.streams) <= MOST_BOXES:
             return self
-        left = {stream: self.cores({stream: LEAST_KEPT}) for stream in self.streams}
+        left = {stream: self._load({stream: LEAST_KEPT}) for stream in self.streams}
         chosen = sorted(sorted(left, key=lambda s: (left[s], s))[:MOST_BOXES])
-        return _Problem(self.works, chosen, self._statistics, self._prices)
+        return self._with(self.works, chosen)
+
+    def _with(self, works: Sequence[Work], streams: list[str]) -> _Problem:
+        return _Problem(works, streams, self._statistics, self._prices, self._limits)
 
     def points(self) -> int:
         """Maximum number of grid points of a unit."""
@@ -187,13 +155,24 @@ class _Problem:
         """Utilisation of all units at these keep rates."""
         return cores_of(self.works, thinned(self._statistics, keep), self._prices)
 
+    def nbytes(self, keep: Mapping[str, float]) -> float:
+        """Bytes of state of all units at these keep rates; 0 if there is no limit."""
+        if self._limits.memory == inf:
+            return 0.0
+        size = state_of(self.works, thinned(self._statistics, keep))
+        return sum(size.by_stem(self._limits.sizes).values())
+
+    def _load(self, keep: Mapping[str, float]) -> float:
+        """The larger of the two needs, as a share of what there is."""
+        return max(self.cores(keep) / self._limits.cores, self.nbytes(keep) / self._limits.memory)
+
     def score(self, keep: Mapping[str, float]) -> float:
         """The sum of the logarithms of the queries' outputs, as shares of the full outputs."""
         return sum(work.count * log(share) if share else -inf for work, share in self.shares(keep))
 
-    def rank(self, keep: Mapping[str, float], capacity: float) -> tuple[bool, float]:
+    def rank(self, keep: Mapping[str, float]) -> tuple[bool, float]:
         """Sort key: feasibility, then output."""
-        return self.cores(keep) <= capacity * (1 + _SPARED), self.score(keep)
+        return self._load(keep) <= 1 + SPARED, self.score(keep)
 
     def shares(self, keep: Mapping[str, float]) -> Iterator[tuple[Work, float]]:
         """The remaining share of each non-empty output."""
@@ -208,20 +187,47 @@ class _Problem:
         if not any(others):
             return self
         works = [other or work for other, work in zip(others, self.works, strict=True)]
-        return _Problem(works, self.streams, self._statistics, self._prices)
+        return self._with(works, self.streams)
 
-    def solve(self, capacity: float) -> dict[str, float]:
+    def solve(self) -> dict[str, float]:
         """The best keep rates, without those that count as 1."""
-        program = self._program()
-        target = capacity
+        limits, program = self._limits, self._program()
+        state = None if limits.memory == inf else self._state()
+        share = 1.0  # of the limits
         for _ in range(_ROUNDS):
-            found = program.within(target * (1 - _SPARED / 2)).best()
+            target = share * (1 - SPARED / 2)
+            if state is None:
+                found = program.within(target * limits.cores).best()
+            else:
+                least = Sum(state.coefficients / (target * limits.memory), state.exponents)
+                found = best_within(program.within(target * limits.cores), least)
             keep = {s: float(x) for s, x in zip(self.streams, found, strict=True) if x < _WHOLLY}
-            used = self.cores(keep)
-            if used <= capacity * (1 + _SPARED) or target <= 0:
+            load = self._load(keep)
+            if load <= 1 + SPARED or share <= 0:
                 break
-            target *= capacity / used * (1 - _SPARED)
+            share *= (1 - SPARED) / load
         return keep
+
+    def _state(self) -> Sum:
+        """Bytes of the state of all units; a SteM is that of the unit with its longest window."""
+        terms: _Terms = {}
+        counted: set[Hashable] = set()
+        largest: dict[str, tuple[float, _Grid, list[float]]] = {}
+        measured = self._limits.sizes
+        for work in self.works:
+            grid = _Grid(work, self.streams)
+            points = [work.state(thinned(self._statistics, keep)) for keep in grid.points()]
+            rest = measured.get(None, 1.0)
+            for part in points[-1].others.keys() - counted:
+                grid.add_terms([rest * point.others[part] for point in points], terms)
+            counted |= points[-1].others.keys()
+            for name in points[-1].stems:
+                values = [point.by_stem(measured)[name] for point in points]
+                if values[-1] > largest.get(name, (0.0,))[0]:
+                    largest[name] = values[-1], grid, values
+        for _, grid, values in largest.values():
+            grid.add_terms(values, terms)
+        return _sum(terms)
 
     def _program(self) -> Program:
         """The cost of all units, and the output of each query that the boxes affect."""

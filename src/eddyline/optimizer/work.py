@@ -10,6 +10,7 @@ from eddyline.optimizer.cost import cost
 from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import Statistics
+from eddyline.optimizer.stored import StateSize, state_size
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class Work:
     def expected(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
         """The same by prices alone."""
         return {node.plan: node.own for node in cost(self.plan, statistics, prices).nodes()}
+
+    def state(self, statistics: Statistics) -> StateSize:
+        """The expected size of its state."""
+        return state_size(self.plan, statistics)
 
     @property
     def label(self) -> str:
@@ -70,6 +75,9 @@ class IntakeWork(Work):
     def label(self) -> str:
         return f"reading {self.plan.stream}"
 
+    def state(self, statistics: Statistics) -> StateSize:
+        return StateSize()
+
     def expected(self, statistics: Statistics, prices: Prices) -> dict[Hashable, float]:
         kept = statistics.rate(self.plan.stream)
         return {("intake", self.plan.stream): self.arriving * self.read_s + kept * self.pass_s}
@@ -81,3 +89,8 @@ def cores_of(works: Iterable[Work], statistics: Statistics, prices: Prices) -> f
     for work in works:
         known |= work.costs(statistics, prices)
     return sum(known.values())
+
+
+def state_of(works: Iterable[Work], statistics: Statistics) -> StateSize:
+    """The expected size of the state of all units."""
+    return StateSize.of_all(work.state(statistics) for work in works)

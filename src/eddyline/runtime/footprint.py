@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from eddyline.runtime.stores.rowstore import RowStore
+
 _OURS = "eddyline.runtime."
 
 
-def nbytes_of(root: Any, apart: Iterable[Any] = ()) -> int:
+def nbytes_of(root: Any, apart: Iterable[Any] = (), *, used: bool = False) -> int:
     """Bytes of the NumPy arrays below an object, each counted once.
 
     Args:
         apart: objects that are not entered: others account for them.
+        used: of row stores, count what their rows take, not the room for others.
     """
     seen = {id(a) for a in apart}
     waiting = [root]
@@ -26,12 +29,18 @@ def nbytes_of(root: Any, apart: Iterable[Any] = ()) -> int:
             continue
         seen.add(id(thing))
         if isinstance(thing, np.ndarray):
-            own = thing.base is None or isinstance(thing.base, mmap.mmap)
-            total += thing.nbytes if own else 0
+            total += thing.nbytes if thing.base is None or _is_mapped(thing.base) else 0
             waiting.append(thing.base)
+        elif used and isinstance(thing, RowStore):
+            total += thing.used_bytes
         else:
             waiting.extend(_parts(thing))
     return total
+
+
+def _is_mapped(base: Any) -> bool:
+    """Whether an array with this base is a whole memory mapping."""
+    return isinstance(base, memoryview) and isinstance(base.obj, mmap.mmap)
 
 
 def _parts(thing: Any) -> Iterator[Any]:

@@ -25,12 +25,14 @@ from eddyline.algebra.reads import streams_read
 from eddyline.algebra.windows import Unbounded
 from eddyline.optimizer.cost import Cost, cost
 from eddyline.optimizer.estimates import Estimate, estimate, estimate_node
+from eddyline.optimizer.memory import bytes_of, index_bytes, stored_row_bytes
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.selectivity import equality_share, selectivity, values_of
 from eddyline.optimizer.statistics import Statistics
+from eddyline.optimizer.stored import StateSize, StoredRows, state_size
 from eddyline.optimizer.work import Work
 from eddyline.sharing.grouping import lowest_grouping
-from eddyline.sharing.signature import Part, Signature, spanning, with_length
+from eddyline.sharing.signature import Edge, Part, Signature, spanning, with_length
 
 
 def alike(part: Part) -> Part:
@@ -94,6 +96,34 @@ class FlowWork(Work):
             total += once / (self.readers[number] if self.readers else 1)
             total += self._joining(number, passing, prices)
         return {self: total}
+
+    def state(self, statistics: Statistics) -> StateSize:
+        if len(self.signature.sources) == 1:
+            return self._state_of_one(statistics)
+        stems: dict[str, StoredRows] = {}
+        others: dict[Hashable, float] = {}
+        words = -(-sum(self.parts.values()) // 64)
+        for number, scan in enumerate(self.signature.sources):
+            assert isinstance(scan, StreamScan), "flows join streams"
+            rows = self._arriving(number, statistics)
+            stored = StoredRows(rows.rows, stored_row_bytes(scan))
+            stems[scan.stream] = stored.with_(stems.get(scan.stream, StoredRows()))
+            kept = rows.rows * self._interest(number, rows)
+            keys = {e.left_key if e.left == number else e.right_key for e in self._edges(number)}
+            lineage = 8 * words if any(part.filters[number] for part in self.parts) else 0
+            others[self, number] = len(keys) * index_bytes(kept) + kept * lineage
+        return StateSize(stems, others)
+
+    def _state_of_one(self, statistics: Statistics) -> StateSize:
+        """The rows of the only source, in the longest window of a query."""
+        source = self.signature.sources[0]
+        lengths = {part.windows[0] for part in self.parts}
+        if isinstance(source, StreamScan) and None not in lengths and lengths:
+            source = with_length(source, max(n for n in lengths if n is not None))
+        return state_size(source, statistics)
+
+    def _edges(self, number: int) -> list[Edge]:
+        return [e for e in self.signature.edges if number in (e.left, e.right)]
 
     @cached_property
     def _look_ups(self) -> list[int]:
@@ -192,3 +222,14 @@ class SubscriptionWork(Work):
             own += node.own
         handed_out = node.inputs[0].estimate.rate * prices.hand_out_s
         return {self: self.factor * self.count * (own + handed_out)}
+
+    def state(self, statistics: Statistics) -> StateSize:
+        grouping = lowest_grouping(self.plan)
+        if grouping is None:
+            return StateSize()
+        node, own = cost(self.plan, statistics), 0.0
+        while True:
+            own += bytes_of(node.plan, node.estimate, [below.estimate for below in node.inputs])
+            if node.plan is grouping:
+                return StateSize(others={self: self.factor * self.count * own})
+            node = node.inputs[0]

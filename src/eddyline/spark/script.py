@@ -22,8 +22,9 @@ from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
 from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
 from eddyline.errors import CatalogError, EddylineError, SqlError
-from eddyline.optimizer.overload import Verdict
+from eddyline.optimizer.byte_sizes import part_of
 from eddyline.optimizer.statistics import Statistics
+from eddyline.optimizer.verdict import Verdict
 from eddyline.spark.partitioning.groups import connected
 from eddyline.spark.sinks.secrets import public_source, public_sql
 from eddyline.spark.sources import option_check
@@ -137,17 +138,21 @@ class Script:
         """The algorithms and structures of the engine."""
         return self._engine.strategy
 
-    def verdicts(self, cores: Sequence[float]) -> Iterator[tuple[QueryGroup, Verdict, str | None]]:
+    def verdicts(
+        self, cores: Sequence[float], shares: Sequence[float]
+    ) -> Iterator[tuple[QueryGroup, Verdict, str | None]]:
         """:attr:`Engine.verdict` and :attr:`Engine.advice` of each group whose streams all have
         declared rates.
 
         Args:
-            cores: CPU cores of each group.
+            cores: CPU cores of each group. shares: of each in the memory.
         """
-        for group, capacity in zip(self.groups(), cores, strict=True):
+        for group, capacity, share in zip(self.groups(), cores, shares, strict=True):
             if any(self.streams[name].sizes.rate is None for name in group.streams):
                 continue
-            settings = Settings(replace(self.options, capacity=capacity), self.strategy)
+            memory = part_of(self.options.memory, share)
+            options = replace(self.options, capacity=capacity, memory=memory)
+            settings = Settings(options, self.strategy)
             engine = Script.of(self.program_of(group.queries), self.functions, settings)._engine
             if (verdict := engine.verdict) is not None:
                 yield group, verdict, engine.advice

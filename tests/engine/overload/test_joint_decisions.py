@@ -11,8 +11,9 @@ import pytest
 
 from eddyline import Engine
 from eddyline.bench.comparison.static_joins import all_bushy
-from eddyline.optimizer.overload import Verdict, verdict
+from eddyline.optimizer.overload import verdict
 from eddyline.optimizer.prices import TYPICAL
+from eddyline.optimizer.verdict import Limits, Verdict
 from eddyline.optimizer.work import Work
 from eddyline.sharing.reordering import joins_of
 from eddyline.testing import engine_with
@@ -139,7 +140,7 @@ def test_choices_are_about_as_good_as_the_best_of_all_trees() -> None:
             verdict(
                 [Work(joins.plan(tree), ("q",))],
                 [f"s{i}" for i in range(streams)],
-                capacity,
+                Limits(capacity),
                 made.statistics,
                 TYPICAL,
             )

@@ -11,8 +11,8 @@ import pytest
 
 from eddyline import Engine
 from eddyline.engine.overload.shedding import KeptRows
-from eddyline.optimizer.overload import Verdict
 from eddyline.optimizer.prices import TYPICAL
+from eddyline.optimizer.verdict import Verdict
 from eddyline.testing import engine_with
 
 DDL = """

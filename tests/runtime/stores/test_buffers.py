@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from eddyline.runtime.footprint import nbytes_of
 from eddyline.runtime.stores import buffers
 from eddyline.runtime.stores.buffers import LARGE, Buffer, roomy
 from eddyline.runtime.stores.rowstore import RowStore
@@ -212,3 +213,9 @@ def test_stores_against_a_list_of_ids(steps: list[tuple[str, int]]) -> None:
         else:
             model.save()
         model.check(number)
+
+
+def test_mapped_arrays_are_counted_as_what_they_have_room_for() -> None:
+    capacity = 2 * LARGE if LARGE < 1 << 30 else 1 << 19
+    buffer = Buffer(capacity, np.int64)
+    assert nbytes_of(buffer) == pytest.approx(8 * capacity, rel=0.01)

@@ -22,8 +22,11 @@ def report(shard: int, out: dict[str, int], **more: Any) -> dict[str, Any]:
     }
     fixed = {"shard": shard, "clock_us": 7, "restore_seconds": None, "keys": (), "now_us": 0}
     groups = [{"waiting": shard}, {"waiting": 2 * shard}]
+    cores = {"had": 1.0, "needed": None if shard else 0.5, "largest": {}}
+    memory = {"had": None, "needed": 1e6, "used": None, "largest": {"rows of s": 1e6}}
+    needs = {"cores": cores, "memory": memory}
     dealt = {"layout": "by k", "cell": shard, "received": {f"s{shard}": shard + 1}}
-    return {**fixed, **dealt, "groups": groups, "out": out, **counts, **more}
+    return {**fixed, **dealt, **needs, "groups": groups, "out": out, **counts, **more}
 
 
 def test_shards_report_what_a_batch_adds() -> None:
@@ -31,7 +34,11 @@ def test_shards_report_what_a_batch_adds() -> None:
     tracker.record(0, [report(0, {"q": 2}, totals={"q": 12, "r": 0})], {})
     tracker.record(1, [report(1, {}, totals={"t": 5}), report(0, {"r": 3})], {})
     tracker.record(2, [report(1, {"t": 1, "u": 1})], {})
-    assert tracker.progress().rows_out == {"q": 12, "r": 3, "t": 6, "u": 1}
+    progress = tracker.progress()
+    assert progress.rows_out == {"q": 12, "r": 3, "t": 6, "u": 1}
+    assert progress.cores == {"had": 2.0, "needed": 0.5, "largest": {}}
+    largest = {"rows of s": 2e6}
+    assert progress.memory == {"had": None, "needed": 2e6, "used": None, "largest": largest}
     tracker.record(3, [report(0, {"q": 1}, totals={"q": 13, "r": 3})], {})
     assert tracker.progress().rows_out == {"q": 13, "r": 3, "t": 6, "u": 1}, "launched anew"
     assert tracker.progress().waiting == {"s1": 3}

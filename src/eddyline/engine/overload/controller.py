@@ -1,13 +1,11 @@
-"""The overload controller: compares the load of the queries with the capacity, and sheds load."""
+"""The overload controller: compares what the queries need with the limits, and sheds load."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from heapq import nlargest
-from math import inf, isfinite
-from operator import itemgetter
+from math import inf
 from typing import Any, Final
 
 from eddyline.algebra.plan import Plan
@@ -15,13 +13,16 @@ from eddyline.algebra.reads import streams_read
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.options import EngineOptions
 from eddyline.engine.overload.intake_times import IntakeTimes
+from eddyline.engine.overload.needs import largest_cores, largest_state
 from eddyline.engine.overload.shedding import Shedding
+from eddyline.engine.overload.state_sizes import StateSizes
 from eddyline.engine.placement.workload import Workload
 from eddyline.engine.query import Query
-from eddyline.optimizer.overload import Verdict, verdict
+from eddyline.optimizer.overload import verdict
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.thinned import thinned
+from eddyline.optimizer.verdict import Limits, Verdict
 from eddyline.optimizer.work import Work
 from eddyline.types import BEGINNING
 
@@ -30,26 +31,26 @@ _CHANGED: Final = 0.1
 #: The first period over which rates are measured; each one is twice as long as the last, up to
 #: ``decide_every``.
 _FIRST_PERIOD_US: Final = 5_000_000
-#: Number of units with the largest need that are named.
-_LARGEST: Final = 5
+#: How far needs may be above a limit with drop boxes.
+_TOLERANCE: Final = 0.01
 
 
 class Overload:
     """Decides the share of rows to keep per stream, from the expected load of the queries.
 
-    It decides when queries were added or dropped, and when the rates or CPU times measured over a
-    period differ from those of the last decision; always between two calls with rows. Times are
-    other ones when a call is repeated: what was decided has to be known then.
+    It decides when queries were added or dropped, and when the rates, CPU times or sizes of state
+    measured over a period differ from those of the last decision; always between two calls with
+    rows. Times are other ones when a call is repeated: what was decided has to be known then.
 
     Args:
         shedding: sets the drop boxes. workload: the load of the running queries.
         inputs: the streams whose rates are measured.
         statistics: supplied and declared ones. measured: those of the engine. Rates that are
             measured here, before the drop boxes, take precedence.
-        intake: CPU time of rows before the operators.
+        intake: CPU time of rows before the operators. sizes: of the state.
 
     Attributes:
-        capacity: CPU cores that the queries may use.
+        capacity: CPU cores that the queries may use. memory: bytes of state that they may have.
         decides: False if the shares are set by the caller.
         held: all rows are kept until queries are added or dropped.
     """
@@ -63,10 +64,12 @@ class Overload:
         measured: Callable[[], Statistics],
         prices: Prices,
         intake: IntakeTimes,
+        sizes: StateSizes,
     ) -> None:
         self.decides = True
         self.held = False
         self.capacity = 1.0
+        self.memory = inf
         self._afterwards = False
         self._repeats = False
         self._every_us = 1
@@ -78,7 +81,8 @@ class Overload:
         self._measured = measured
         self._prices = prices
         self._intake = intake
-        self._is_timed = True  # CPU time is measured
+        self._sizes = sizes
+        self._measures = True  # CPU time and state are measured
         self._rates: dict[str, float] = {}  # measured, of the last decision
         self._since: tuple[int, dict[str, int]] | None = None  # start of measuring: instant, rows
         self._began_us = 0  # when rates were measured first
@@ -87,14 +91,16 @@ class Overload:
         self._due = False
         self._known: Verdict | None = None
         self._largest: dict[str, float] | None = None  # of ``_known``; None: not computed
+        self._state: tuple[float, dict[str, float]] | None = None  # likewise
         self._is_known = False
 
     def configure(self, options: EngineOptions) -> None:
         """Apply the options that concern overload."""
         self.capacity = 1.0 if options.capacity is None else options.capacity
+        self.memory = float(options.memory_bytes or inf)
         self._every_us = options.decide_every_us
         self._afterwards = options.decide == "after"
-        self._is_timed = options.costs == "measured"
+        self._measures = options.costs == "measured"
         self.shed(options.keep or None)
 
     def shed(self, keep: Mapping[str, float] | None) -> None:
@@ -153,7 +159,7 @@ class Overload:
         self.held = self._due = True
 
     def _decide(self) -> None:
-        if not self.decides or not isfinite(self.capacity):
+        if not self.decides or min(self.capacity, self.memory) == inf:
             return
         if self.held:
             self._shedding.request({})
@@ -183,7 +189,7 @@ class Overload:
         """The expected load and the best drop boxes; None if rates are not known."""
         if not self._is_known:
             self._known, self._is_known = self._verdict(self._shedding.sheddable), True
-            self._largest = None
+            self._largest = self._state = None
         return self._known
 
     def cores(self) -> dict[str, Any]:
@@ -194,19 +200,29 @@ class Overload:
         if found is None:
             return {"had": self.capacity, "needed": None, "largest": {}}
         if self._largest is None:
-            self._largest = self._largest_needs()
+            known = self._known_rows()
+            self._largest = largest_cores(self._works(known), known, self._prices)
         return {"had": self.capacity, "needed": found.needed, "largest": self._largest}
 
-    def _largest_needs(self) -> dict[str, float]:
-        """By what runs, the cores of those that need most."""
-        known, shares = self._known_rows(), dict[str, float]()
-        counted: set[Hashable] = set()
-        for work in self._works(known):
-            costs = work.costs(known, self._prices)
-            own = sum(costs[part] for part in costs.keys() - counted)
-            shares[work.label] = shares.get(work.label, 0.0) + own
-            counted |= costs.keys()
-        return dict(nlargest(_LARGEST, shares.items(), key=itemgetter(1)))
+    def memory_needs(self, *, used: int | None = None) -> dict[str, Any]:
+        """Bytes of state that the queries may have, ``had`` (None: no limit), that they ``needed``
+        for all rows (None: rates are not known), what needs most of them, and that they ``used``.
+
+        Args:
+            used: bytes now; None: those of the last decision with a limit.
+        """
+        found = self.verdict()
+        if found is not None and self._state is None:
+            known = self._known_rows()
+            self._state = largest_state(self._works(known), known, self._sizes.factors)
+        needed, largest = (None, {}) if found is None or self._state is None else self._state
+        had = None if self.memory == inf else self.memory
+        used = self._sizes.used if used is None else used
+        return {"had": had, "needed": needed, "used": used, "largest": largest}
+
+    def memory_needs_now(self) -> dict[str, Any]:
+        """The same, with the bytes that are used now."""
+        return self.memory_needs(used=sum(self._sizes.measured().values()))
 
     @property
     def known(self) -> Verdict | None:
@@ -214,11 +230,11 @@ class Overload:
         return self._known if self._is_known else None
 
     def advice(self) -> str | None:
-        """A sentence if the load is above the capacity, else None."""
+        """A sentence if the queries need more than a limit, else None."""
         found = self.verdict()
         if found is None or found.feasible:
             return None
-        if found.used <= self.capacity * 1.01:
+        if found.fits(_TOLERANCE):
             return found.text()
         refused = sorted(self._shedding.refusing())
         if not refused:
@@ -248,11 +264,12 @@ class Overload:
     def _verdict(self, thinnable: Iterable[str], more: Sequence[Work] = ()) -> Verdict | None:
         known = self._known_rows()
         works = self._works(known, more)
-        return verdict(works, frozenset(thinnable), self.capacity, known, self._prices)
+        limits = Limits(self.capacity, self.memory, self._sizes.factors)
+        return verdict(works, frozenset(thinnable), limits, known, self._prices)
 
     def _works(self, known: Statistics, more: Sequence[Work] = ()) -> list[Work]:
         works = [*self._workload.works(), *more]
-        works += self._intake.works(works, known) if self._is_timed else ()
+        works += self._intake.works(works, known) if self._measures else ()
         return works
 
     def _known_rows(self) -> Statistics:
@@ -284,7 +301,7 @@ class Overload:
         kept = thinned(replace(self._known_rows(), rates=rates, age_s=age_s), keep)
         steady_us = inf if self._kept_since is None else before_us - self._kept_since
         learnt = self._workload.learn(kept, seconds, steady_us, self._timed_by)
-        if self._look_at_intake() or learnt:
+        if self._look_at_intake() or self._look_at_state(kept) or learnt:
             self.changed()
         if any(_differ(rate, self._rates.get(s)) for s, rate in rates.items()):
             self._rates = rates
@@ -292,14 +309,24 @@ class Overload:
 
     @property
     def _timed_by(self) -> Prices | None:
-        return self._prices if self._is_timed else None
+        return self._prices if self._measures else None
 
     def _look_at_intake(self) -> bool:
         """Whether what rows cost before the operators has changed."""
         counts = [self._inputs.seen_and_kept(s) for s in self._inputs.streams()]
         kept = sum(count for _, count in counts)
         read = kept if self._afterwards else sum(count for count, _ in counts)
-        return self._is_timed and self._intake.look(read, kept)
+        return self._measures and self._intake.look(read, kept)
+
+    def _look_at_state(self, kept: Statistics) -> bool:
+        """Whether the size of the state has changed, against the expected one.
+
+        Args:
+            kept: statistics of the rows that were kept.
+        """
+        if self.memory == inf or not self._measures:
+            return False
+        return self._sizes.look(self._workload.works(), kept)
 
     def add_call(self, reading_s: float, whole_s: float) -> None:
         """Count the CPU seconds of a call, of which some were for reading its rows."""
@@ -327,6 +354,7 @@ class Overload:
             "learnt": self._workload.learnt(),
             "intake": self._intake.saved(),
             "capacity": self.capacity,
+            "sizes": self._sizes.saved(),
             "keep": decided,
         }
 
@@ -341,6 +369,7 @@ class Overload:
             self._since = (newest, dict(seen))
         self._workload.restore_learnt(saved["learnt"])
         self._intake.restore(saved["intake"])
+        self._sizes.restore(saved["sizes"])
         if self.decides:
             self._shedding.request(saved["keep"])
         self._is_known = False

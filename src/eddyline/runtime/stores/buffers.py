@@ -109,7 +109,7 @@ def roomy(rows: int, capacity: int) -> int:
             capacity *= 2
         if capacity < LARGE:
             return capacity
-    elif rows + rows // 8 <= capacity <= max(4 * rows, 2 * LARGE):
+    elif rows + rows // 8 <= capacity <= max(2 * rows, 2 * LARGE):
         return capacity
     return rows + max(rows // 4, LARGE)
 

@@ -41,6 +41,9 @@ class Column(Protocol):
     def take(self, places: Array, capacity: int) -> None:
         """Keep only these places, ascending, at the front of buffers for ``capacity`` rows."""
 
+    def used_bytes(self, start: int, end: int) -> int:
+        """What the values at [start, end) take."""
+
 
 def single_column(type_: pa.DataType, capacity: int) -> Column:
     """The column for an Arrow type that is not nested: fixed-width values or text.
@@ -105,6 +108,9 @@ class Nullable:
     def _viewed_validity(self, start: int, end: int) -> Array | None:
         return None if self._null is None else ~self._null.array[start:end]
 
+    def _used_validity(self, count: int) -> int:
+        return 0 if self._null is None else count
+
     def _shift_validity(self, start: int, end: int, capacity: int) -> None:
         if self._null is not None:
             self._null.shift(start, end, capacity)
@@ -154,6 +160,9 @@ class FixedColumn(Nullable):
     def take(self, places: Array, capacity: int) -> None:
         self._data.take(places, capacity)
         self._take_validity(places, capacity)
+
+    def used_bytes(self, start: int, end: int) -> int:
+        return (end - start) * self._dtype.itemsize + self._used_validity(end - start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +248,11 @@ class TextColumn(Nullable):
         self._offsets = Buffer(capacity + 1, np.int64)
         self._offsets.array[: offsets.size] = offsets
         self._take_validity(places, capacity)
+
+    def used_bytes(self, start: int, end: int) -> int:
+        first, last = (int(self._offsets.array[place]) for place in (start, end))
+        offsets = self._offsets.array.itemsize * (end - start)
+        return last - first + offsets + self._used_validity(end - start)
 
     def texts(self) -> Texts:
         """The texts by place, for kernels that compare them."""

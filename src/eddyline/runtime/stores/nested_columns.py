@@ -89,6 +89,10 @@ class StructColumn(Nullable):
             field.take(places, capacity)
         self._take_validity(places, capacity)
 
+    def used_bytes(self, start: int, end: int) -> int:
+        fields = sum(field.used_bytes(start, end) for field in self._fields)
+        return fields + self._used_validity(end - start)
+
 
 class ListColumn(Nullable):
     """Lists and maps: int64 offsets by place into a column of elements.
@@ -158,3 +162,9 @@ class ListColumn(Nullable):
         self._offsets = Buffer(capacity + 1, np.int64)
         self._offsets.array[: offsets.size] = offsets
         self._take_validity(places, capacity)
+
+    def used_bytes(self, start: int, end: int) -> int:
+        first, last = (int(self._offsets.array[place]) for place in (start, end))
+        elements = self._elements.used_bytes(first - self._origin, last - self._origin)
+        offsets = self._offsets.array.itemsize * (end - start)
+        return elements + offsets + self._used_validity(end - start)

@@ -65,6 +65,15 @@ class RowStore:
         return self._end - self._start
 
     @property
+    def used_bytes(self) -> int:
+        """What its rows take, without the room for others and the buckets of indexes."""
+        lanes = sum(lane.array[:1].nbytes for lane in self._lanes.values())
+        if self._ids is not None:
+            lanes += self._ids.array.itemsize
+        columns = sum(column.used_bytes(self._start, self._end) for column in self._columns)
+        return len(self) * lanes + columns
+
+    @property
     def lane_names(self) -> frozenset[str]:
         """The names of all lanes."""
         return frozenset(self._lanes)

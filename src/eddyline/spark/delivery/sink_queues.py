@@ -13,8 +13,8 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from eddyline.engine.explain import bytes_text
 from eddyline.errors import StateError
+from eddyline.optimizer.byte_sizes import bytes_text
 from eddyline.spark.delivery.collected import CollectedBatch
 from eddyline.spark.delivery.result_latencies import ResultLatencies
 from eddyline.spark.delivery.sink_factory import SinkFactory

@@ -11,8 +11,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eddyline.engine.explain import bytes_text
 from eddyline.errors import StateError
+from eddyline.optimizer.byte_sizes import bytes_text
 from eddyline.spark.exchange.packed_batches import packed, unpack
 from eddyline.spark.storage.directory import Directory
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from eddyline.engine.options import EngineOptions, StrategyOptions
 from eddyline.errors import StateError
+from eddyline.optimizer.byte_sizes import part_of
 from eddyline.spark.layouts.layout_shards import LayoutShards, layouts_of
 from eddyline.spark.layouts.program_diff import first_sinks, require_same
 from eddyline.spark.script import QueryGroup, Script
@@ -101,8 +102,12 @@ class JobProgram:
         return self._saved.strategy
 
     def options(self, layout: LayoutShards) -> EngineOptions:
-        """The options with which the engines of a layout are built: those of the first start."""
-        return replace(self._saved.options, capacity=self._first_cores[layout.ids])
+        """The options with which the engines of a layout are built: those of the first start, with
+        the part of a shard of what is for all together.
+        """
+        options, shards = self._saved.options, sum(len(ids) for ids in self._first_cores)
+        memory = part_of(options.memory, 1 / shards)
+        return replace(options, capacity=self._first_cores[layout.ids], memory=memory)
 
     def warn(self) -> None:
         """Log a capacity above what engines can use, and queries that need more than they have."""
@@ -115,8 +120,10 @@ class JobProgram:
                 usable,
             )
         if not self._saved.options.keep:
-            cores = [self._cores(group) for group in self._script.groups()]
-            for _, _, advice in self._script.verdicts(cores):
+            groups = self._script.groups()
+            shards = [sum(len(of.ids) for of in self.layouts if of.group == g) for g in groups]
+            shares = [n / sum(shards) for n in shards]
+            for _, _, advice in self._script.verdicts(list(map(self._cores, groups)), shares):
                 if advice is not None:
                     _log.warning("overload: %s", advice)
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from eddyline.engine.explain import bytes_text
+from eddyline.optimizer.byte_sizes import bytes_text
 
 #: Size of the held rows of a group of streams, over all its shards, from which on the log warns.
 HELD_BYTES: Final = 1_000_000_000

@@ -27,6 +27,11 @@ _LATENCY = (
     "query_latency_seconds",
     "Time in the engine from when rows could be processed until results were released.",
 )
+_OF_MEMORY = {
+    "available": ("had", "State that the queries may have, if there is a limit."),
+    "needed": ("needed", "State that the queries of shards with known rates need for all rows."),
+    "used": ("used", "State at the last decision, if there is a limit."),
+}
 _DELIVERY = (
     "query_delivery_seconds",
     "Time from the arrival of rows at the source until their results were in the sink.",
@@ -96,6 +101,10 @@ class JobMetrics:
         if needed:
             text = "CPU cores that the queries of shards with known rates need for all rows."
             yield _single("cores_needed", text, sum(needed))
+        for name, (what, text) in _OF_MEMORY.items():
+            known = [of["memory"][what] for of in shards if of["memory"][what] is not None]
+            if known:
+                yield _single(f"state_bytes_{name}", text, sum(known))
 
 
 def _of_delivery(times: DeliveryTimes) -> Iterator[Metric]:

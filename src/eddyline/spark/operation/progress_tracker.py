@@ -52,6 +52,8 @@ class JobProgress:
             the source until their results are in the sink.
         cores: CPU cores that the queries ``had`` and ``needed``, without Spark's own work, and what
             needs most; ``needed`` is None until rates are known.
+        memory: bytes of state, likewise; ``had`` is None without a limit, and ``used`` are those of
+            the last decisions with one.
     """
 
     batch_id: int | None = None
@@ -71,6 +73,7 @@ class JobProgress:
     latency: Mapping[str, ResultLatency] = field(default_factory=dict)
     covered: Mapping[str, int] = field(default_factory=dict)
     cores: Mapping[str, Any] = field(default_factory=dict)
+    memory: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -203,7 +206,8 @@ class ProgressTracker:
                 self._undelivered(),
                 self._latencies(),
                 {name: n for name, n in self._sums("covered").items() if n},
-                cores_of(report["cores"] for report in self._shards.values()),
+                needs_of(report["cores"] for report in self._shards.values()),
+                needs_of(report["memory"] for report in self._shards.values()),
             )
 
     def shards(self) -> list[dict[str, Any]]:
@@ -292,20 +296,22 @@ class ProgressTracker:
         return (n1 - n0) / (t1 - t0) if t1 > t0 else 0.0
 
 
-def cores_of(shards: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The CPU cores of all shards: ``had`` and ``needed``, and the ``largest`` needs by what runs;
-    {} without shards.
+def needs_of(shards: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The CPU cores, or bytes of state, of all shards: the sums of known amounts, such as ``had``
+    and ``needed``, and the ``largest`` needs by what runs; {} without shards.
     """
     known = list(shards)
     if not known:
         return {}
-    needed = [of["needed"] for of in known if of["needed"] is not None]
+    sums = {}
+    for what in known[0].keys() - {"largest"}:
+        amounts = [of[what] for of in known if of[what] is not None]
+        sums[what] = sum(amounts) if amounts else None
     needs: dict[str, float] = {}
     for label, cores in (item for of in known for item in of["largest"].items()):
         needs[label] = needs.get(label, 0.0) + cores
     largest = dict(nlargest(_MOST_NEEDS, needs.items(), key=itemgetter(1)))
-    had = sum(of["had"] for of in known)
-    return {"had": had, "needed": sum(needed) if needed else None, "largest": largest}
+    return {**sums, "largest": largest}
 
 
 def _sums(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

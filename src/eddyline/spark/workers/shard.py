@@ -193,7 +193,7 @@ class ShardBatch:
         more["groups"] = engine.groups(received.now_us)
         more["has_begun_again"] = engine.has_begun_again
         more["clocks"] = engine.engine.parts.progress.clocks()
-        more["cores"] = engine.cores
+        more["cores"], more["memory"] = engine.cores, engine.memory
         more["ages"] = engine.ages
         more["altered_routes"] = {
             name: [route.key, route.preview] for name, route in engine.altered_routes.items()

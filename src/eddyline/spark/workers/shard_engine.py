@@ -232,6 +232,13 @@ class ShardEngine:
         return self.engine.parts.overload.cores()
 
     @property
+    def memory(self) -> dict[str, Any]:
+        """The bytes of state that its queries ``had`` and ``needed``, the ``largest`` needs, and
+        those that they ``used`` at the last decision; None: not known, or no limit.
+        """
+        return self.engine.parts.overload.memory_needs()
+
+    @property
     def clock_us(self) -> int | None:
         """The watermark in us; None while a stream has had no row."""
         watermark = self.engine.watermark
