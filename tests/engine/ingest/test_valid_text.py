@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from eddyline import DataError, Engine
-from eddyline.engine.ingest.arrow_values import with_valid_text
+from eddyline.engine.ingest.arrow_values import is_valid_text, with_valid_text
+from eddyline.engine.ingest.ordered_rows import taken
 
 
 def text(values: list[bytes | None]) -> pa.Array:
@@ -79,3 +80,40 @@ def test_tables_are_refused() -> None:
     engine.sql("CREATE TABLE t (name STRING)")
     with pytest.raises(DataError, match=r"column 'name': the text of 2 rows .*the first: '\\xff'"):
         engine.table("t", pa.table({"name": text([b"a", b"\xff", b"\xfe"])}))
+
+
+def test_validity_is_as_of_arrow() -> None:
+    """For slices, NULLs, lists of texts, and arrays whose offsets are wrong."""
+    good = text([b"x", None, b"", b"yy"])
+    ends = pa.array([0, 3, 1, 2], pa.int32()).buffers()[1]
+    cases = {
+        "ASCII": (good, True),
+        "a slice": (text([b"\xff", b"x", b"y"]).slice(1), True),
+        "not ASCII": (text(["ü".encode()]), True),
+        "not UTF-8": (text([b"x", b"\xff"]), False),
+        "empty": (text([]), True),
+        "only NULLs": (text([None, None]), True),
+        "lists": (pa.ListArray.from_arrays([0, 2], text([b"a", b"\xff"])), False),
+        "falling offsets": (
+            pa.Array.from_buffers(pa.string(), 3, [None, ends, pa.py_buffer(b"abc")]),
+            False,
+        ),
+    }
+    for name, (values, is_valid) in cases.items():
+        assert is_valid_text(values) == is_valid, name
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [pa.int8(), pa.int16(), pa.int64(), pa.float32(), pa.float64(), pa.bool_(), pa.string()],
+    ids=str,
+)
+@pytest.mark.parametrize("nulls", [False, True])
+def test_values_are_taken_as_arrow_takes_them(type_: pa.DataType, nulls: bool) -> None:
+    numbers = np.random.default_rng(1).integers(0, 2 if type_ == pa.bool_() else 100, 50)
+    values = pa.array([None if nulls and n % 3 == 0 else int(n) for n in numbers]).cast(type_)
+    rows = np.array([0, 3, 4, 39], np.int64)
+    for column in (values, values.slice(10)):
+        (found,) = taken([column], rows)
+        found.validate(full=True)
+        assert found == column.take(pa.array(rows))

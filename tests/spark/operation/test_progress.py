@@ -22,7 +22,7 @@ def report(shard: int, out: dict[str, int], **more: Any) -> dict[str, Any]:
     }
     fixed = {"shard": shard, "clock_us": 7, "restore_seconds": None, "keys": (), "now_us": 0}
     groups = [{"waiting": shard}, {"waiting": 2 * shard}]
-    cores = {"had": 1.0, "needed": None if shard else 0.5, "largest": {}}
+    cores: dict[str, Any] = {"had": 1.0, "needed": None if shard else 0.5, "largest": {}}
     memory = {"had": None, "needed": 1e6, "used": None, "largest": {"rows of s": 1e6}}
     needs = {"cores": cores, "memory": memory}
     dealt = {"layout": "by k", "cell": shard, "received": {f"s{shard}": shard + 1}}

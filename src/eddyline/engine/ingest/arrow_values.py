@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,10 @@ import pyarrow.compute as pc
 from eddyline.algebra.functions.conversion import convert
 from eddyline.engine.ingest.nested_values import converted_nested, nested_text
 from eddyline.errors import DataError
+from eddyline.runtime.stores.columns import Array, text_buffers
 from eddyline.types import TIMESTAMP
+
+_NOT_ASCII: Final = 0x80
 
 
 def to_table(data: Any, name: str) -> pa.Table:
@@ -152,6 +155,27 @@ def has_text(type_: pa.DataType) -> bool:
     if pa.types.is_nested(type_):
         return any(has_text(type_.field(i).type) for i in range(type_.num_fields))
     return is_text(type_)
+
+
+def is_valid_text(values: pa.Array) -> bool:
+    """Whether all texts of values that are or contain text are UTF-8, and the array is sound.
+
+    ASCII, which most texts are, is told by the largest byte.
+    """
+    try:
+        values.validate()
+        if not (pa.types.is_string(values.type) and _is_ascii(*text_buffers(values))):
+            values.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _is_ascii(offsets: Array, data: Array) -> bool:
+    """Whether texts are ASCII, and their offsets in order."""
+    used = data[int(offsets[0]) : int(offsets[-1])]
+    is_sound = used.size == offsets[-1] - offsets[0] and (offsets[1:] >= offsets[:-1]).all()
+    return bool(is_sound and used.max(initial=0) < _NOT_ASCII)
 
 
 def _invalid(values: pa.Array, start: int) -> Iterator[int]:

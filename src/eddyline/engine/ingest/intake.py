@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,7 @@ import pyarrow as pa
 from eddyline.algebra.catalog import StreamDef
 from eddyline.algebra.plan import OWN_ROW
 from eddyline.engine.ingest.arrow_values import flat
-from eddyline.engine.ingest.ordered_rows import OrderedRows
+from eddyline.engine.ingest.ordered_rows import OrderedRows, taken
 from eddyline.engine.ingest.row_reader import RowReader, TypedRows, is_good
 from eddyline.engine.ingest.watermarks import StreamBound
 from eddyline.engine.overload.drop_box import DropBox
@@ -49,6 +49,9 @@ class Accepted(NamedTuple):
     late: pa.Table | None
     bad: pa.Table | None
     beginning: int
+
+
+_NOTHING: Final = Accepted(None, None, FOREVER)
 
 
 class Intake:
@@ -131,6 +134,9 @@ class Intake:
             watermark: rows before it are late. arrival: number of the first row.
             now_us: the wall clock.
         """
+        if self._is_plain(rows, watermark):
+            self._accept_plain(rows, arrival, now_us)
+            return _NOTHING
         count = rows.table.num_rows
         own = np.ones(count, np.bool_) if rows.own is None else rows.own
         reported = own if rows.reported is None else rows.reported
@@ -165,6 +171,28 @@ class Intake:
                 usable = usable.take(np.flatnonzero(processed))
         self._hold(self._thinned(usable))
         return Accepted(late, bad, beginning)
+
+    def _is_plain(self, rows: TypedRows, watermark: int) -> bool:
+        """Whether no row is bad, late or of another engine."""
+        if self._counted or rows.own is not None or self.definition.lateness_by == "row":
+            return False
+        if not (rows.reasons is rows.doubtful is self.reader.ahead_us is None):
+            return False
+        ts = self.reader.times(rows)
+        return bool(ts.size and ts.min() >= watermark)
+
+    def _accept_plain(self, rows: TypedRows, arrival: int, now_us: int) -> None:
+        ts = self.reader.times(rows)
+        self.rows += ts.size
+        self.seen += ts.size
+        self.note(int(ts.max()), now_us)
+        if self.box is None:
+            usable = OrderedRows(ts.copy(), np.arange(arrival, arrival + ts.size), rows.columns)
+        else:
+            kept = np.flatnonzero(self.box.keeps(rows.columns))
+            usable = OrderedRows(ts.take(kept), arrival + kept, taken(rows.columns, kept))
+        self.kept += usable.ts.size
+        self._hold(usable)
 
     def note(self, ts: int, now_us: int) -> None:
         """Record usable rows up to a timestamp."""

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.catalog import StreamDef
 from eddyline.algebra.windows import format_duration
-from eddyline.engine.ingest.arrow_values import as_text, flat, has_text, to_table
+from eddyline.engine.ingest.arrow_values import as_text, flat, has_text, is_valid_text, to_table
 from eddyline.engine.ingest.conversion import (
     CORRUPT_RECORD,
     Conversion,
@@ -169,11 +169,8 @@ class RowReader:
                 if us.size and not _beyond_doubt(int(us.min()), int(us.max()), is_integer):
                     return None
                 values = values.cast(TIMESTAMP)
-            elif check == "text":
-                try:
-                    values.validate(full=True)
-                except pa.ArrowInvalid:
-                    return None
+            elif check == "text" and not is_valid_text(values):
+                return None
             found.append(values)
         return TypedRows(table, found, found[self._timestamp], None)
 

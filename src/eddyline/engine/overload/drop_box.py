@@ -43,22 +43,24 @@ class DropBox:
         self.keep = keep
         self._seed = np.frombuffer(seed, "<u8")[0]
         self._limit = int(keep * _HASHES)
+        self._hashed: list[int] = []
 
     def keeps(self, columns: Sequence[pa.Array]) -> Array:
         """Whether each row is kept.
 
         Args:
-            columns: all columns of the stream, in their declared types; see ``hashed``.
+            columns: all columns of the stream, in their declared types, which are the same in each
+                call; see ``hashed``.
 
         Returns:
             bool[n].
         """
         if self._limit == _HASHES:
             return np.ones(len(columns[0]), np.bool_)
-        few = [columns[i] for i in hashed([c.type for c in columns])]
+        self._hashed = self._hashed or hashed([c.type for c in columns])
         hashes = np.full(len(columns[0]), self._seed)
-        for column in few:
-            fold_in(hashes, value_bits(column))
+        for number in self._hashed:
+            fold_in(hashes, value_bits(columns[number]))
         kept: Array = below(hashes, np.uint64(self._limit))
         return kept
 

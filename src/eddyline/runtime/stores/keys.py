@@ -41,9 +41,12 @@ def _bits(values: pa.Array) -> Array:
     """int64[n], one to one with the values of a type of at most 64 bits; any number where null."""
     type_ = values.type
     if pa.types.is_floating(type_):
-        numbers = raw_values(values, np.dtype(type_.to_pandas_dtype())).astype(np.float64)
-        bits = (numbers + 0.0).view(np.int64)
-        return np.where(np.isnan(numbers), _NAN_BITS, bits)
+        raw = raw_values(values, np.dtype(type_.to_pandas_dtype()))
+        numbers = np.add(raw, 0.0, dtype=np.float64)
+        unknown, bits = np.isnan(numbers), numbers.view(np.int64)
+        if unknown.any():
+            bits[unknown] = _NAN_BITS
+        return bits
     if pa.types.is_boolean(type_):
         return np.asarray(values.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False))
     width = int(type_.bit_width) // 8
