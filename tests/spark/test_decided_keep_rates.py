@@ -18,7 +18,9 @@ from eddyline.testing import engine_with
 from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_tables
 
 JobInputs = tuple[Feed, Feed]
-NAMES = ("pairs", "sums", "last")
+TEXTS = {name: QUERIES[name] for name in ("pairs", "sums", "last")}
+TEXTS["shares"] = "SELECT k, v, _kept FROM a [RANGE 2 SECONDS]"
+NAMES = tuple(TEXTS)
 EVERY = "4 seconds"
 ROWS = 60
 
@@ -28,7 +30,7 @@ def capacity() -> float:
     engine = engine_with(prices=TYPICAL)
     engine.sql(definitions(dict.fromkeys("ab", "rate = 5")))
     for name in NAMES:
-        engine.query(QUERIES[name], name=name)
+        engine.query(TEXTS[name], name=name)
     verdict = engine.verdict
     assert verdict is not None
     return verdict.needed / 2
@@ -39,7 +41,7 @@ def memory() -> str:
     engine = engine_with(prices=TYPICAL, decide_every=EVERY, decide="after")
     engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
     for name in NAMES:
-        engine.query(QUERIES[name], name=name)
+        engine.query(TEXTS[name], name=name)
     files = [stream_tables(seed, 12, rows=ROWS) for seed in (1, 2)]
     for of_a, of_b in list(zip(*files, strict=True))[:6]:
         engine.process({"a": of_a, "b": of_b})
@@ -58,7 +60,7 @@ def session_over(
     session.sql(definitions({"a": feeds[0].source, "b": feeds[1].source}))
     for name in NAMES:
         sink = {"sink": "parquet", "path": str(directory / name)}
-        session.query(name, QUERIES[name] + " ON OVERLOAD SHED", **sink)
+        session.query(name, TEXTS[name] + " ON OVERLOAD SHED", **sink)
     return session
 
 
@@ -67,7 +69,7 @@ def new_twin(*, cpu: bool) -> Twin:
     engine = engine_with(prices=TYPICAL, **deciding, **limits(cpu=cpu))
     engine.sql(definitions(dict.fromkeys("ab", "source = 'none'")))
     for name in NAMES:
-        engine.query(QUERIES[name] + " ON OVERLOAD SHED", name=name)
+        engine.query(TEXTS[name] + " ON OVERLOAD SHED", name=name)
     return Twin(engine, dict.fromkeys("ab", 5 * SECOND))
 
 

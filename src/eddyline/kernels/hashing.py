@@ -75,6 +75,15 @@ def below(hashes: np.ndarray, limit: np.uint64) -> np.ndarray:
     return out
 
 
+@kernel
+def below_each(hashes: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """As ``below``, with a limit for each row (uint64[n])."""
+    out = np.empty(hashes.size, np.bool_)
+    for i in range(hashes.size):
+        out[i] = np.uint64(mix(np.int64(hashes[i]))) < limits[i]
+    return out
+
+
 @inlined
 def _fold(h: Any, word: Any) -> Any:
     h = (h ^ word) * np.uint64(0xFF51AFD7ED558CCD)

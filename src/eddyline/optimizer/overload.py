@@ -34,6 +34,7 @@ from eddyline.optimizer.work import Work, cores_of, state_of
 LEAST_KEPT: Final = 0.01
 _WHOLLY: Final = 1 - 1e-3  # keep rates from here on count as 1
 _ROUNDS: Final = 5
+_DIGITS: Final = 6  # of keep rates: sums in another order give the same ones
 _MOST_POWERS: Final = 3  # of one keep rate: the number of self-joins of a stream
 _STARTS: Final = (0.3, 0.1, 0.01)  # uniform keep rates at which cheap plans are searched
 #: Maximum number of streams with drop boxes, those with the largest savings: the grid grows
@@ -201,7 +202,8 @@ class _Problem:
             else:
                 least = Sum(state.coefficients / (target * limits.memory), state.exponents)
                 found = best_within(program.within(target * limits.cores), least)
-            keep = {s: float(x) for s, x in zip(self.streams, found, strict=True) if x < _WHOLLY}
+            rates = zip(self.streams, found.tolist(), strict=True)
+            keep = {s: round(x, _DIGITS) for s, x in rates if x < _WHOLLY}
             load = self._load(keep)
             if load <= 1 + SPARED or share <= 0:
                 break

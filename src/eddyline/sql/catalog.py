@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from typing import TypeVar, overload
+from typing import Any, TypeVar, overload
+
+import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef, TableDef
-from eddyline.algebra.functions import CodeFunction, SqlFunction, UserAggregate
+from eddyline.algebra.functions import CodeFunction, SqlFunction, UserAggregate, UserFunction
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.sql.naming import require_name
 from eddyline.sql.statements import (
@@ -20,6 +22,7 @@ from eddyline.sql.statements import (
     Select,
     Statement,
 )
+from eddyline.types import TIMESTAMP
 
 OwnFunction = CodeFunction | SqlFunction
 V = TypeVar("V")
@@ -87,13 +90,33 @@ class Names(dict[str, V]):
 
 @dataclass
 class Catalog:
-    """Streams, tables, views and queries, whose names are distinct together, and user functions."""
+    """Streams, tables, views and queries, whose names are distinct together, and user functions.
+
+    Attributes:
+        kept_by: by stream and instants (int64[n], us), the shares of rows that drop boxes kept
+            (float64[n]); None: all rows.
+    """
 
     streams: Names[StreamDef] = field(default_factory=Names)
     tables: Names[TableDef] = field(default_factory=Names)
     views: Names[Select] = field(default_factory=Names)
     queries: Names[Select] = field(default_factory=Names)
     functions: Names[OwnFunction] = field(default_factory=Names)
+    kept_by: Callable[[str, Any], Any] | None = None
+    _kept: Names[UserFunction] = field(default_factory=Names)
+
+    def kept(self, stream: str) -> UserFunction:
+        """The function from the event time of a stream's row to the share that was kept then."""
+        if stream not in self._kept:
+
+            def evaluate(ts: pa.Array) -> Any:
+                if self.kept_by is None:
+                    return pa.repeat(1.0, len(ts))
+                return self.kept_by(stream, ts.cast(pa.int64()).to_numpy())
+
+            arguments, result = (TIMESTAMP,), pa.float64()
+            self._kept[stream] = UserFunction("_kept", arguments, result, "arrow", evaluate)
+        return self._kept[stream]
 
     @property
     def version(self) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from sqlglot import exp
 
 from eddyline.testing.duckdb_dialect import in_duckdb
 from eddyline.testing.failing import without_failing_rows
+from eddyline.testing.kept_shares import with_products
 from eddyline.testing.live import LiveUpdates
 from eddyline.testing.month_windows import FixedLengths, MonthWindows, rendered
 from eddyline.testing.reading import Reading, WindowText, read_query, stream_of
@@ -73,6 +74,7 @@ class _Inliner:
         select = reading.select.copy()
         for part in select.find_all(exp.Select):
             without_failing_rows(part)
+        with_products(select, self._streams, self._views)
         for table in list(select.find_all(exp.Table)):
             name, number = stream_of(table)
             rows = self._rows(name, trailing if number is None else reading.windows[number])

@@ -18,7 +18,6 @@ from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.engine.ingest.table_changes import ChangeIntake, is_live
 from eddyline.engine.ingest.tables import load_table, static_stem, table_columns
 from eddyline.engine.ingest.watermarks import StreamBound, StreamGroup, StreamGroups, watermark_of
-from eddyline.engine.overload.drop_box import DropBox
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, nested
@@ -220,12 +219,23 @@ class Inputs:
 
     def thin(self, stream: str, keep: float) -> None:
         """Keep this share of the rows of a stream from now on."""
-        self._intakes[stream].box = DropBox(stream, keep) if keep < 1 else None
+        self._intakes[stream].thin(keep)
 
     def keep(self, stream: str) -> float:
         """The share of a stream's rows that is kept."""
         box = self._intakes[stream].box
         return 1.0 if box is None else box.keep
+
+    def largest_keep(self, stream: str) -> float:
+        """The largest share that is kept of the rows that may come and are not late."""
+        intake = self._intakes[stream]
+        if intake.box is None:
+            return 1.0
+        return intake.steps.largest(self.groups.by_name[stream].watermark)
+
+    def kept_at(self, stream: str, ts: Array) -> Array:
+        """float64[n]: the shares that were kept of a stream's rows at timestamps (int64[n], us)."""
+        return self._intakes[stream].steps.at(ts)
 
     def note_elsewhere(self, rows: Elsewhere, now_us: int) -> None:
         """Take rows into account that are not processed here."""

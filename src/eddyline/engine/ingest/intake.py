@@ -16,6 +16,7 @@ from eddyline.engine.ingest.ordered_rows import OrderedRows, taken
 from eddyline.engine.ingest.row_reader import RowReader, TypedRows, is_good
 from eddyline.engine.ingest.watermarks import StreamBound
 from eddyline.engine.overload.drop_box import DropBox
+from eddyline.engine.overload.keep_steps import KeepSteps
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem
@@ -68,6 +69,7 @@ class Intake:
         active_us: wall clock at the last usable row; before any row, since when it is awaited.
         stem: where the rows go; None: nothing reads the table yet, and it has not changed.
         box: drops rows; None: keeps all. seen, kept: numbers of rows before and behind it.
+        steps: the keep rates by event time.
     """
 
     def __init__(self, reader: RowReader, *, counted: bool = False) -> None:
@@ -82,6 +84,7 @@ class Intake:
         self.bad = 0
         self.stem: Stem | None = None
         self.box: DropBox | None = None
+        self.steps = KeepSteps()
         self.seen = 0
         self.kept = 0
         zero = np.zeros(0, np.int64)
@@ -189,7 +192,7 @@ class Intake:
         if self.box is None:
             usable = OrderedRows(ts.copy(), np.arange(arrival, arrival + ts.size), rows.columns)
         else:
-            kept = np.flatnonzero(self.box.keeps(rows.columns))
+            kept = np.flatnonzero(self.box.keeps(rows.columns, self.steps.at(ts)))
             usable = OrderedRows(ts.take(kept), arrival + kept, taken(rows.columns, kept))
         self.kept += usable.ts.size
         self._hold(usable)
@@ -265,13 +268,21 @@ class Intake:
         limits: Array = np.maximum(newest - self.definition.lateness_us, watermark)
         return limits
 
+    def thin(self, keep: float) -> None:
+        """Keep this share of the rows that are later than all so far; of earlier ones that come out
+        of order the share of their time. If it is 1, all are kept.
+        """
+        self.steps.step(BEGINNING if self.newest == BEGINNING else self.newest + 1, keep)
+        self.box = DropBox(self.definition.name, keep) if keep < 1 else None
+
     def _thinned(self, rows: OrderedRows) -> OrderedRows:
         """The rows that the drop box keeps, and those of other engines."""
         own = self.own(rows.columns)
         count = rows.ts.size if own is None else int(np.count_nonzero(own))
         self.seen += count
         if self.box is not None and rows.ts.size:
-            keeps = self.box.keeps(rows.columns[: len(self.definition.schema)])
+            columns = rows.columns[: len(self.definition.schema)]
+            keeps = self.box.keeps(columns, self.steps.at(rows.ts))
             count = int(np.count_nonzero(keeps if own is None else keeps & own))
             rows = rows.take(np.flatnonzero(keeps if own is None else keeps | ~own))
         self.kept += count
@@ -320,6 +331,7 @@ class Intake:
             "counters": np.array([*counters, self.seen, self.kept], np.int64),
             "ts": self._held.ts,
             "arrival": self._held.arrival,
+            "steps": self.steps.state(),
             "rows": np.frombuffer(sink.getvalue(), np.uint8),
         }
 
@@ -328,6 +340,7 @@ class Intake:
         counters = (int(v) for v in array(state, "counters"))
         self.newest, self.active_us, *counts = counters
         self.rows, self.late, self.bad, self.seen, self.kept = counts
+        self.steps.restore(array(state, "steps"))
         table = pa.ipc.open_stream(pa.py_buffer(array(state, "rows"))).read_all()
         columns = [flat(c) for c in table.columns]
         self._held = OrderedRows(array(state, "ts"), array(state, "arrival"), columns)

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels.hashing import below, fold_in
+from eddyline.kernels.hashing import below, below_each, fold_in
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import value_bits
 
@@ -45,24 +45,34 @@ class DropBox:
         self._limit = int(keep * _HASHES)
         self._hashed: list[int] = []
 
-    def keeps(self, columns: Sequence[pa.Array]) -> Array:
+    def keeps(self, columns: Sequence[pa.Array], rates: Array | None = None) -> Array:
         """Whether each row is kept.
 
         Args:
             columns: all columns of the stream, in their declared types, which are the same in each
                 call; see ``hashed``.
+            rates: float64[n], the keep rates of rows; None: that of the box.
 
         Returns:
             bool[n].
         """
+        if rates is not None and (rates != self.keep).any():
+            known, places = np.unique(rates, return_inverse=True)
+            limits = [min(int(rate * _HASHES), _HASHES - 1) for rate in known.tolist()]
+            drawn: Array = below_each(self._hashes(columns), np.array(limits, np.uint64)[places])
+            drawn |= rates == 1
+            return drawn
         if self._limit == _HASHES:
             return np.ones(len(columns[0]), np.bool_)
+        kept: Array = below(self._hashes(columns), np.uint64(self._limit))
+        return kept
+
+    def _hashes(self, columns: Sequence[pa.Array]) -> Array:
         self._hashed = self._hashed or hashed([c.type for c in columns])
         hashes = np.full(len(columns[0]), self._seed)
         for number in self._hashed:
             fold_in(hashes, value_bits(columns[number]))
-        kept: Array = below(hashes, np.uint64(self._limit))
-        return kept
+        return hashes
 
 
 def hashed(types: Sequence[pa.DataType]) -> list[int]:

@@ -258,9 +258,13 @@ class ShardEngine:
 
     @property
     def keep(self) -> dict[str, float]:
-        """Keep rates below 1 for the next batch, by stream."""
-        shedding = self.engine.shedding
-        return {name: s["keep"] for name, s in shedding.items() if s.get("keep", 1) < 1}
+        """Keep rates below 1 for ingest in the next batch, by stream: of a stream with several, for
+        rows of several times, the largest.
+        """
+        self.engine.parts.overload.begin_call()
+        inputs = self.engine.parts.inputs
+        rates = {name: inputs.largest_keep(name) for name in inputs.streams()}
+        return {name: rate for name, rate in rates.items() if rate < 1}
 
     @property
     def requested(self) -> dict[str, float]:

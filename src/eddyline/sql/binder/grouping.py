@@ -14,7 +14,7 @@ from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.grouping_sets import GroupingCall, GroupingSets, bind_sets, has_sets
 from eddyline.sql.binder.over_calls import OverFrame, OverGroup
 from eddyline.sql.binder.scalars import Scalars, has_aggregate
-from eddyline.sql.binder.scope import Scope
+from eddyline.sql.binder.scope import KEPT, Scope
 from eddyline.sql.binder.sub_query_joins import (
     Reading,
     has_sub_query,
@@ -169,8 +169,12 @@ class GroupRewriter:
 
     def _not_a_key(self, column: ColumnRef, scalars: Scalars) -> Exception:
         keys = ", ".join(map(str, self._keys)) or "nothing"
+        origin = scalars.origins[column.index]
+        if isinstance(origin, exp.Column) and origin.name.lower() == KEPT:
+            message = f"{KEPT} is of single rows: of a group write COUNT(*) / SUM(1 / {KEPT})"
+            return self._context.error(origin, message)
         return self._context.error(
-            scalars.origins[column.index],
+            origin,
             f"column '{column.name}' is neither in GROUP BY nor inside an aggregate; "
             f"grouped by: {keys}",
         )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -17,6 +18,9 @@ from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.parameters import names_row, parameter, parameters
 from eddyline.types import Schema
+
+#: The share of a row's like that was kept by drop boxes.
+KEPT: Final = "_kept"
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ class Scope:
         time: the event time of the rows, if it is known.
         named: whether columns are shown with their item's name even if there is one item only.
         window: that of GROUP BY, whose columns are the last.
+        kept: binds ``_kept``, if it has a meaning here.
     """
 
     relations: tuple[Relation, ...] = ()
@@ -81,6 +86,7 @@ class Scope:
     named: bool = False
     time: Expr | None = None
     window: WindowKeys | None = None
+    kept: Callable[[exp.Column], Expr] | None = None
 
     @property
     def width(self) -> int:
@@ -139,6 +145,8 @@ class Scope:
         """
         if names_row(node, context):
             return parameter(node, context)
+        if self.kept is not None and node.name.lower() == KEPT:
+            return self.kept(node)
         column = self.column(node, context)
         if column is None and node.name.lower() == "window_time":
             return self._window_time(node, context)

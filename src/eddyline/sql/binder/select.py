@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -17,10 +18,12 @@ from eddyline.sql.binder.first_rows import CLAUSES, FirstRows, SelectedRows
 from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.group_windows import find_group_window
 from eddyline.sql.binder.grouping import GroupRewriter, bind_keys, is_grouped, listed
+from eddyline.sql.binder.kept import kept_share
 from eddyline.sql.binder.live_tables import check_tables
 from eddyline.sql.binder.over_calls import is_over
 from eddyline.sql.binder.relations import BindQuery
 from eddyline.sql.binder.scalars import Scalars
+from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.select_list import aliases, select_items, unaliased
 from eddyline.sql.binder.sources import bind_source
 from eddyline.sql.binder.sub_query_joins import Reading, has_sub_query
@@ -80,10 +83,16 @@ def _chosen(
     return with_existences(source, existences, context, bind_query)
 
 
+def _with_own_values(source: FromClause, context: Context) -> Scope:
+    """The scope of a select list: with the event time and ``_kept`` of the rows."""
+    kept = partial(kept_share, source, context)
+    return replace(source.scope, time=event_time(source, context), kept=kept)
+
+
 def _ungrouped(
     select: exp.Select, plan: Plan, source: FromClause, chosen: FirstRows, context: Context
 ) -> SelectedRows:
-    scope = replace(source.scope, time=event_time(source, context))
+    scope = _with_own_values(source, context)
     items = select_items(select, scope, context)
     named = aliases(select.expressions)
     condition = None
@@ -103,7 +112,7 @@ def _grouped(
     projections = [unaliased(e) for e in select.expressions]
     group = listed(select.args.get("group"), projections, context.catalog)
     streams = source.open_streams
-    scope = replace(source.scope, time=event_time(source, context))
+    scope = _with_own_values(source, context)
     window = find_group_window(group, projections, known, scope, context)
     if window is not None and source.clock is not None:
         message = "now() beside a window in GROUP BY is not supported: the rows of a window stay"
