@@ -20,6 +20,9 @@ from spark_cases import QUERIES, SECOND, Feed, Twin, bag, definitions, stream_ta
 JobInputs = tuple[Feed, Feed]
 TEXTS = {name: QUERIES[name] for name in ("pairs", "sums", "last")}
 TEXTS["shares"] = "SELECT k, v, _kept FROM a [RANGE 2 SECONDS]"
+TEXTS["estimates"] = (
+    "SELECT k, scaled_count(*) AS n, scaled_sum_error(v) AS e FROM a [RANGE 2 SECONDS] GROUP BY k"
+)
 NAMES = tuple(TEXTS)
 EVERY = "4 seconds"
 ROWS = 60

@@ -91,7 +91,7 @@ def connect(
     """
     options, strategy = settings.options, settings.strategy
     catalog, definitions, inputs = Catalog(), Definitions(), Inputs()
-    catalog.kept_by = inputs.kept_at
+    catalog.kept_by, catalog.dealt_by = inputs.kept_at, inputs.parts_of
     declared = DeclaredStatistics()
     statistics = options.statistics.over(declared.statistics)
     planning = Planning(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
 import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef, TableDef
+from eddyline.algebra.drawn_columns import drawn_columns
 from eddyline.algebra.functions import CodeFunction, SqlFunction, UserAggregate, UserFunction
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.sql.naming import require_name
@@ -95,6 +96,8 @@ class Catalog:
     Attributes:
         kept_by: by stream and instants (int64[n], us), the shares of rows that drop boxes kept
             (float64[n]); None: all rows.
+        dealt_by: by stream and the columns that decide on its rows, the parts that these are dealt
+            to (int64[n]); None: one.
     """
 
     streams: Names[StreamDef] = field(default_factory=Names)
@@ -103,7 +106,9 @@ class Catalog:
     queries: Names[Select] = field(default_factory=Names)
     functions: Names[OwnFunction] = field(default_factory=Names)
     kept_by: Callable[[str, Any], Any] | None = None
+    dealt_by: Callable[[str, Sequence[pa.Array]], Any] | None = None
     _kept: Names[UserFunction] = field(default_factory=Names)
+    _dealt: Names[UserFunction] = field(default_factory=Names)
 
     def kept(self, stream: str) -> UserFunction:
         """The function from the event time of a stream's row to the share that was kept then."""
@@ -117,6 +122,20 @@ class Catalog:
             arguments, result = (TIMESTAMP,), pa.float64()
             self._kept[stream] = UserFunction("_kept", arguments, result, "arrow", evaluate)
         return self._kept[stream]
+
+    def dealt(self, stream: str) -> UserFunction:
+        """The function from the columns that decide on a stream's row to the part that it is in."""
+        if stream not in self._dealt:
+            types = [f.type for f in self.streams[stream].schema]
+
+            def evaluate(*drawn: pa.Array) -> Any:
+                if self.dealt_by is None:
+                    return pa.repeat(0, len(drawn[0]))
+                return self.dealt_by(stream, drawn)
+
+            arguments, result = tuple(types[i] for i in drawn_columns(types)), pa.int64()
+            self._dealt[stream] = UserFunction("_part", arguments, result, "arrow", evaluate)
+        return self._dealt[stream]
 
     @property
     def version(self) -> tuple[int, ...]:
@@ -147,6 +166,8 @@ class Catalog:
             SqlError: the name is not valid. Both also for the other three kinds.
         """
         self._require_free("stream", definition.name)
+        for functions in (self._kept, self._dealt):  # of an earlier stream of this name
+            functions.pop(definition.name, None)
         self.streams[definition.name] = definition
 
     def create_table(self, definition: TableDef) -> None:

@@ -1,10 +1,10 @@
 """``_kept`` for the oracle: streams have it as a column, as given with their rows; in a query it is
-the product of those of the items of FROM.
+the product of those of the items of FROM. And the aggregates that are scaled by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Final
 
@@ -13,6 +13,7 @@ from sqlglot import exp
 from eddyline.testing.reading import read_query, stream_of
 
 KEPT: Final = "_kept"
+_ONE: Final = exp.cast(exp.Literal.number(1), "double")
 
 
 def with_products(
@@ -23,6 +24,9 @@ def with_products(
     Args:
         streams: by name, their columns. views: by name, their SELECT.
     """
+    for call in list(query.find_all(exp.Anonymous)):
+        if call.name.lower() in _ESTIMATES:
+            call.replace(_ESTIMATES[call.name.lower()](call.expressions[0]))
     selects = {name: read_query(text).select for name, text in views.items()}
     columns = {name: q.named_selects for name, q in selects.items() if isinstance(q, exp.Query)}
     sources = {**streams, **columns}
@@ -39,7 +43,29 @@ def with_products(
         )
 
 
-_ONE: Final = exp.cast(exp.Literal.number(1), "double")
+def _weight() -> exp.Expr:
+    return exp.Div(this=_ONE.copy(), expression=exp.column(KEPT))
+
+
+def _sum(value: exp.Expr) -> exp.Expr:
+    return exp.Sum(this=exp.Mul(this=exp.Paren(this=value.copy()), expression=_weight()))
+
+
+def _count(value: exp.Expr) -> exp.Expr:
+    if isinstance(value, exp.Star):
+        return exp.Sum(this=_weight())
+    known = exp.If(this=exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null())))
+    known.set("true", _weight())
+    return exp.Sum(this=exp.Case(ifs=[known]))
+
+
+_ESTIMATES: Final[dict[str, Callable[[exp.Expr], exp.Expr]]] = {
+    "scaled_count": lambda value: exp.Coalesce(
+        this=_count(value), expressions=[exp.Literal.number(0)]
+    ),
+    "scaled_sum": _sum,
+    "scaled_avg": lambda value: exp.Div(this=_sum(value), expression=_count(value)),
+}
 
 
 def _items(select: exp.Select, sources: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -30,6 +30,10 @@ QUERIES = {
     "b [RANGE 3 SECONDS] WHERE a.k = b.k",
     "grouped": "SELECT k, COUNT(*) AS n, SUM(1 / _kept) AS every, COUNT(*) / SUM(1 / _kept) AS s "
     "FROM a [RANGE 2 SECONDS] GROUP BY k HAVING SUM(1 / _kept) > 3",
+    "estimated": "SELECT k, scaled_count(*) AS n, scaled_sum(v + 1) AS t, scaled_avg(v) AS m, "
+    "scaled_count(NULLIF(v, 7)) AS c FROM a [RANGE 2 SECONDS] GROUP BY k",
+    "estimated of a join": "SELECT a.k, scaled_sum(b.v) AS t FROM a [RANGE 1 SECOND], "
+    "b [RANGE 1 SECOND] WHERE a.k = b.k GROUP BY a.k",
     "of a view": "SELECT b.k, _kept, w._kept AS of_w FROM w, b [ROWS 5] WHERE w.k = b.k",
     "of a sub-query": "SELECT x.k, _kept FROM (SELECT k, v, _kept FROM a [RANGE 1 SECOND]) AS x "
     "WHERE x.v > 5",
@@ -56,7 +60,7 @@ def second(at: int) -> dict[str, pa.Table]:
 def test_results_carry_what_was_kept_of_their_rows(executor: str, restarts: bool) -> None:
     eng = engine_with(executor=executor, keep={"a": 1.0})
     eng.sql(DDL)
-    names = dict(zip(QUERIES, "pqrstu", strict=True))
+    names = dict(zip(QUERIES, "pqrstuxy", strict=True))
     for name, sql in QUERIES.items():
         eng.query(f"{sql} ON OVERLOAD SHED", name=names[name])
     for stream in "ab":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Protocol
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -27,6 +27,20 @@ from eddyline.algebra.orderings import Ordering
 from eddyline.errors import SqlError, UnsupportedError
 
 
+class DrawnRows(Protocol):
+    """How drop boxes drew the rows of an aggregate.
+
+    Raises:
+        SqlError: it is not known.
+    """
+
+    def share(self) -> Expr:
+        """The probability with which a row was kept."""
+
+    def part(self) -> Expr:
+        """A random number from 0 to 15, the same for rows that were drawn together."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """An aggregate as written.
@@ -37,6 +51,7 @@ class Request:
         order: of ORDER BY inside the parentheses, or of WITHIN GROUP if ``within``.
         ignore_nulls: IGNORE NULLS.
         time: the event time of the rows; None: they have none that is a column.
+        drawn: of the rows that drop boxes keep; None: the rows are no rows of FROM.
     """
 
     name: str
@@ -47,6 +62,7 @@ class Request:
     within: bool = False
     ignore_nulls: bool = False
     time: Expr | None = None
+    drawn: DrawnRows | None = None
 
     def base(self, function: str, *arguments: Expr, distinct: bool | None = None) -> Expr:
         """An aggregate of ``aggregates.py`` of the rows that FILTER accepts."""
@@ -135,6 +151,8 @@ def resolve_aggregate(request: Request) -> Expr:
     _check_clauses(request, function)
     if function is None:
         return uncomposed(request)
+    if arguments is None and not function.least:
+        arguments = ()
     if arguments is None or not function.least <= len(arguments) <= function.most:
         given = "*" if arguments is None else ", ".join(map(str, arguments))
         valid = " or ".join(function.forms)

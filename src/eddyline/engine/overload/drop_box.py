@@ -19,13 +19,14 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels.hashing import below, below_each, fold_in
+from eddyline.algebra.drawn_columns import drawn_columns
+from eddyline.kernels.hashing import below, below_each, fold_in, mix_all
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import value_bits
 
 _HASHES: Final = 1 << 64
-#: Number of columns that are hashed.
-_HASHED: Final = 3
+#: Parts that rows are dealt to by the lowest bits of their hashes.
+_PARTS: Final = 16
 
 
 class DropBox:
@@ -50,7 +51,7 @@ class DropBox:
 
         Args:
             columns: all columns of the stream, in their declared types, which are the same in each
-                call; see ``hashed``.
+                call; see ``drawn_columns``.
             rates: float64[n], the keep rates of rows; None: that of the box.
 
         Returns:
@@ -67,30 +68,25 @@ class DropBox:
         kept: Array = below(self._hashes(columns), np.uint64(self._limit))
         return kept
 
+    def parts(self, drawn: Sequence[pa.Array]) -> Array:
+        """int64[n], from 0 to 15: parts that rows are dealt to at random, whether they are kept or
+        not; rows that are kept together are in one part.
+
+        Args:
+            drawn: the columns that decide, as of ``drawn_columns``.
+        """
+        parts: Array = mix_all(self._folded(drawn).view(np.int64)) & (_PARTS - 1)
+        return parts
+
     def _hashes(self, columns: Sequence[pa.Array]) -> Array:
-        self._hashed = self._hashed or hashed([c.type for c in columns])
+        self._hashed = self._hashed or drawn_columns([c.type for c in columns])
+        return self._folded([columns[number] for number in self._hashed])
+
+    def _folded(self, columns: Sequence[pa.Array]) -> Array:
         hashes = np.full(len(columns[0]), self._seed)
-        for number in self._hashed:
-            fold_in(hashes, value_bits(columns[number]))
+        for column in columns:
+            fold_in(hashes, value_bits(column))
         return hashes
-
-
-def hashed(types: Sequence[pa.DataType]) -> list[int]:
-    """The columns that decide on a row, by the types of all: timestamps, then integers, other types
-    of fixed size, and if there are too few, texts and nested values.
-
-    >>> hashed([pa.string(), pa.float64(), pa.int64(), pa.timestamp("us")])
-    [3, 2, 1]
-    """
-
-    def rank(i: int) -> int:
-        if pa.types.is_timestamp(types[i]):
-            return 0
-        if pa.types.is_integer(types[i]):
-            return 1
-        return 2 if pa.types.is_primitive(types[i]) else 3
-
-    return sorted(range(len(types)), key=rank)[:_HASHED]
 
 
 def check_rates(keep: Mapping[str, float]) -> None:

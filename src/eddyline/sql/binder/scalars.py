@@ -24,7 +24,7 @@ from eddyline.sql.binder.over_binding import bind_over
 from eddyline.sql.binder.over_calls import called_over, is_called_over
 from eddyline.sql.binder.predicates import PREDICATES, bound_otherwise, needles, one_of_tuples
 from eddyline.sql.binder.refused import refusal_of
-from eddyline.sql.binder.scope import Scope
+from eddyline.sql.binder.scope import Drawn, Scope
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.group_window_syntax import group_call
 from eddyline.sql.limits import MAX_EXPRESSION
@@ -316,6 +316,7 @@ class Scalars:
             call.within,
             call.ignore_nulls,
             self._scope.time,
+            None if self._scope.kept is None else Drawn(self._scope.kept, node),
         )
         own = self._context.catalog.aggregate(name)
         return functions.resolve_aggregate(request) if own is None else own.expression(request)

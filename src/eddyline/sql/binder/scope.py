@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
-from typing import Final
+from typing import Final, Protocol
 
 import pyarrow as pa
 import pyarrow.types as pt
@@ -21,6 +21,20 @@ from eddyline.types import Schema
 
 #: The share of a row's like that was kept by drop boxes.
 KEPT: Final = "_kept"
+
+
+class KeptValues(Protocol):
+    """Binds what is known of the drop boxes of the rows of FROM; ``node``: for errors.
+
+    Raises:
+        SqlError: it is not known.
+    """
+
+    def share(self, node: exp.Expr) -> Expr:
+        """``_kept``, which may be qualified."""
+
+    def part(self, node: exp.Expr) -> Expr:
+        """See ``DrawnRows``."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +90,7 @@ class Scope:
         time: the event time of the rows, if it is known.
         named: whether columns are shown with their item's name even if there is one item only.
         window: that of GROUP BY, whose columns are the last.
-        kept: binds ``_kept``, if it has a meaning here.
+        kept: of the rows of FROM; None: they are not in sight.
     """
 
     relations: tuple[Relation, ...] = ()
@@ -86,7 +100,7 @@ class Scope:
     named: bool = False
     time: Expr | None = None
     window: WindowKeys | None = None
-    kept: Callable[[exp.Column], Expr] | None = None
+    kept: KeptValues | None = None
 
     @property
     def width(self) -> int:
@@ -146,7 +160,7 @@ class Scope:
         if names_row(node, context):
             return parameter(node, context)
         if self.kept is not None and node.name.lower() == KEPT:
-            return self.kept(node)
+            return self.kept.share(node)
         column = self.column(node, context)
         if column is None and node.name.lower() == "window_time":
             return self._window_time(node, context)
@@ -301,3 +315,17 @@ def _as_text(node: exp.Column, context: Context) -> str:
         return ""
     text = node.name.replace("'", "''")
     return f": double quotes quote names; if this is text, write '{text}' in single quotes"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What an aggregate can know of the drop boxes; see ``DrawnRows``."""
+
+    kept: KeptValues
+    node: exp.Expr
+
+    def share(self) -> Expr:
+        return self.kept.share(self.node)
+
+    def part(self) -> Expr:
+        return self.kept.part(self.node)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from sqlglot import exp
 
@@ -18,7 +17,7 @@ from eddyline.sql.binder.first_rows import CLAUSES, FirstRows, SelectedRows
 from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.group_windows import find_group_window
 from eddyline.sql.binder.grouping import GroupRewriter, bind_keys, is_grouped, listed
-from eddyline.sql.binder.kept import kept_share
+from eddyline.sql.binder.kept import Kept
 from eddyline.sql.binder.live_tables import check_tables
 from eddyline.sql.binder.over_calls import is_over
 from eddyline.sql.binder.relations import BindQuery
@@ -85,8 +84,8 @@ def _chosen(
 
 def _with_own_values(source: FromClause, context: Context) -> Scope:
     """The scope of a select list: with the event time and ``_kept`` of the rows."""
-    kept = partial(kept_share, source, context)
-    return replace(source.scope, time=event_time(source, context), kept=kept)
+    time = event_time(source, context)
+    return replace(source.scope, time=time, kept=Kept(source, context))
 
 
 def _ungrouped(
