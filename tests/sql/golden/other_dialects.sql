@@ -548,7 +548,7 @@ UnsupportedError: line 1, column 8: ^ is not supported: for some it is a power, 
 ----------
 SELECT lenght(symbol) FROM trades
 =>
-SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 369: length, len, bit_length, element, left, levenshtein, char_length, octet_length
+SqlError: line 1, column 8: there is no function lenght; did you mean 'length'? nearest of 375: length, len, bit_length, element, left, levenshtein, char_length, octet_length
   SELECT lenght(symbol) FROM trades
          ^
 ----------
