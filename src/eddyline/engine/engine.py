@@ -201,10 +201,9 @@ class Engine:
 
     @locked
     def shed(self, keep: Mapping[str, float] | None) -> None:
-        """Keep these shares of the rows to come, by stream, and all rows of other streams.
-
-        A stream is thinned only while all its queries allow it. None: the engine decides, as
-        without the option ``keep``.
+        """Keep these shares of the rows to come, by stream, and all rows of other streams; of rows
+        that come out of order the share of their time. A stream is thinned only while all its
+        queries allow it. None: the engine decides, as without the option ``keep``.
 
         Raises:
             ValueError: a share is not in (0, 1].
@@ -335,9 +334,7 @@ class Engine:
     @property
     @locked
     def verdict(self) -> Verdict | None:
-        """The expected load of all queries, and the best drop boxes if it exceeds a limit; None if
-        the rate of a stream that they read is unknown.
-        """
+        """The load of all queries, and drop boxes above a limit; None: a rate is not known."""
         return self.parts.overload.verdict()
 
     @property

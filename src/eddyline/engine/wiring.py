@@ -15,6 +15,7 @@ from eddyline.engine.feeding import Feeding
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.overload.controller import Overload
+from eddyline.engine.overload.drop_box import DropBox
 from eddyline.engine.overload.intake_times import IntakeTimes
 from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.overload.state_sizes import StateSizes
@@ -91,7 +92,8 @@ def connect(
     """
     options, strategy = settings.options, settings.strategy
     catalog, definitions, inputs = Catalog(), Definitions(), Inputs()
-    catalog.kept_by, catalog.dealt_by = inputs.kept_at, inputs.parts_of
+    catalog.kept_by = lambda stream, ts: inputs.intake(stream).steps.at(ts)
+    catalog.dealt_by = lambda stream, drawn: DropBox(stream, 1.0).parts(drawn)
     declared = DeclaredStatistics()
     statistics = options.statistics.over(declared.statistics)
     planning = Planning(

@@ -72,7 +72,8 @@ class Session:
             output.
         options: see :class:`eddyline.EngineOptions`. With ``keep`` rows are dropped where they are
             read. ``capacity`` is divided evenly over the groups of streams that queries join; an
-            engine runs on one core, so a group never uses more. SET statements change options
+            engine runs on one core, so a group never uses more. ``memory`` is divided evenly over
+            the shards. SET statements change options
             before the first query; a checkpoint keeps them.
         strategy: see :class:`eddyline.StrategyOptions`; a checkpoint keeps it.
         restart: whether the streaming query is restarted in this process after a failure:

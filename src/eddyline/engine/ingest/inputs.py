@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,6 @@ from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.engine.ingest.table_changes import ChangeIntake, is_live
 from eddyline.engine.ingest.tables import load_table, static_stem, table_columns
 from eddyline.engine.ingest.watermarks import StreamBound, StreamGroup, StreamGroups, watermark_of
-from eddyline.engine.overload.drop_box import DropBox
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.state import State, nested
@@ -229,18 +228,8 @@ class Inputs:
 
     def largest_keep(self, stream: str) -> float:
         """The largest share that is kept of the rows that may come and are not late."""
-        intake = self._intakes[stream]
-        if intake.box is None:
-            return 1.0
-        return intake.steps.largest(self.groups.by_name[stream].watermark)
-
-    def kept_at(self, stream: str, ts: Array) -> Array:
-        """float64[n]: the shares that were kept of a stream's rows at timestamps (int64[n], us)."""
-        return self._intakes[stream].steps.at(ts)
-
-    def parts_of(self, stream: str, drawn: Sequence[pa.Array]) -> Array:
-        """int64[n]: the parts that rows are dealt to; see ``DropBox.parts``."""
-        return DropBox(stream, 1.0).parts(drawn)
+        intake, watermark = self._intakes[stream], self.groups.by_name[stream].watermark
+        return 1.0 if intake.box is None else intake.steps.largest(watermark)
 
     def note_elsewhere(self, rows: Elsewhere, now_us: int) -> None:
         """Take rows into account that are not processed here."""
