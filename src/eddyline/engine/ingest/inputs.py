@@ -223,13 +223,11 @@ class Inputs:
 
     def keep(self, stream: str) -> float:
         """The share of a stream's rows that is kept."""
-        box = self._intakes[stream].box
-        return 1.0 if box is None else box.keep
+        return self._intakes[stream].keep
 
     def largest_keep(self, stream: str) -> float:
         """The largest share that is kept of the rows that may come and are not late."""
-        intake, watermark = self._intakes[stream], self.groups.by_name[stream].watermark
-        return 1.0 if intake.box is None else intake.steps.largest(watermark)
+        return self._intakes[stream].keep_from(self.groups.by_name[stream].watermark)
 
     def note_elsewhere(self, rows: Elsewhere, now_us: int) -> None:
         """Take rows into account that are not processed here."""

@@ -275,6 +275,15 @@ class Intake:
         self.steps.step(BEGINNING if self.newest == BEGINNING else self.newest + 1, keep)
         self.box = DropBox(self.definition.name, keep) if keep < 1 else None
 
+    @property
+    def keep(self) -> float:
+        """The share that is kept of the latest rows."""
+        return 1.0 if self.box is None else self.box.keep
+
+    def keep_from(self, ts: int) -> float:
+        """The largest share that is kept of rows from an instant on."""
+        return 1.0 if self.box is None else self.steps.largest(ts)
+
     def _thinned(self, rows: OrderedRows) -> OrderedRows:
         """The rows that the drop box keeps, and those of other engines."""
         own = self.own(rows.columns)
