@@ -12,8 +12,8 @@ from eddyline.kernels import matching as kernels
 from eddyline.kernels.matching import Events
 from eddyline.kernels.merge import merged_order
 from eddyline.kernels.unique import unique
-from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like
-from eddyline.runtime.failures import collecting, usable_rows
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like, usable_rows
+from eddyline.runtime.failures import collecting
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.screens import Screen
 from eddyline.runtime.state import State, array, nested

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from eddyline.runtime.batch import Batch, Evaluator, Part, Predicate
-from eddyline.runtime.failures import usable_rows
+from eddyline.runtime.batch import Batch, Evaluator, Part, Predicate, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.screens import Screen
 
