@@ -13,7 +13,6 @@ import pyarrow.types as pt
 from eddyline.kernels import monotone_queues as queues
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.heaps import NO_NODE, run_extreme
-from eddyline.kernels.unique import unique
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     ByRow,
@@ -25,7 +24,7 @@ from eddyline.runtime.aggregates.base import (
 )
 from eddyline.runtime.aggregates.nodes import Nodes
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.order_keys import order_keys, values_of_keys
 from eddyline.runtime.stores.slots import SlotArray
 

@@ -9,9 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.kernels.heaps import NO_NODE
-from eddyline.kernels.unique import unique
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array, validity_of
+from eddyline.runtime.stores.columns import Array, unique, validity_of
 from eddyline.runtime.stores.keytable import KeyTable, KeyTexts
 from eddyline.runtime.stores.slots import SlotArray
 

@@ -11,9 +11,8 @@ from eddyline.kernels import pattern_state as kernels
 from eddyline.kernels.pattern_state import Program
 from eddyline.kernels.row_patterns import go_on
 from eddyline.kernels.run_conditions import DEPTH, Conditions
-from eddyline.kernels.unique import unique
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.expiry import PartitionedStore
 from eddyline.runtime.stores.slots import FreeNumbers, SlotArray
 
