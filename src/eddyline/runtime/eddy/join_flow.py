@@ -48,14 +48,13 @@ from eddyline.runtime.eddy.routing import Routing, in_order
 from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.join_inputs.flow_partitions import FlowPartitionRows
-from eddyline.runtime.join_inputs.flow_windows import FlowRows, Windows
+from eddyline.runtime.join_inputs.flow_windows import FlowRows, Levels, Windows
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.predicates.lineage_failures import for_queries
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.window_join.joined_work import JoinedWork
-from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.rows_groups import RowsGroups
 from eddyline.runtime.window_join.scheduled_join import ScheduledJoin
 from eddyline.runtime.window_join.schedules import Schedule
