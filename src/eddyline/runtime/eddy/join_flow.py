@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -59,6 +59,8 @@ from eddyline.runtime.window_join.rows_groups import RowsGroups
 from eddyline.runtime.window_join.scheduled_join import ScheduledJoin
 from eddyline.runtime.window_join.schedules import Schedule
 
+Selections: TypeAlias = Literal["push", "pull", "auto"]
+
 
 class JoinFlow(Flow):
     """Joins its sources for all queries.
@@ -68,8 +70,8 @@ class JoinFlow(Flow):
         graph: which sources are joined on which keys.
         gates: which rows become visible; None: all.
         schedule: of a join of two sources that is ``paced``.
-        pull_up: whether predicates are applied above the join instead of below it.
-        deferring: whether expensive ones are if that costs less.
+        selections: whether predicates are applied below the join ("push"), above it ("pull"), or
+            expensive ones above it where that costs less ("auto").
     """
 
     def __init__(
@@ -81,8 +83,7 @@ class JoinFlow(Flow):
         *,
         gates: Gates | None = None,
         schedule: Schedule | None = None,
-        pull_up: bool = False,
-        deferring: bool = False,
+        selections: Selections = "push",
     ) -> None:
         super().__init__(sources, [rows.window for rows in inputs], new_policy)
         self._rows = tuple(inputs)
@@ -101,10 +102,10 @@ class JoinFlow(Flow):
             self._banks,
             self._residual,
             self._routing,
-            pull_up,
+            selections == "pull",
             verify,
             keyless,
-            Deferral(self._rows, self._banks) if deferring else None,
+            Deferral(self._rows, self._banks) if selections == "auto" else None,
         )
         self._computed_keys = [computed_keys(n, graph.edges) for n in range(len(inputs))]
         self._computes_keys = any(self._computed_keys)
