@@ -267,9 +267,8 @@ def _fits(
     ):
         return run_conditions.OVERFLOW
     if conditions.starts[variable] < conditions.starts[variable + 1]:
-        outcome = run_conditions.satisfied(
-            conditions, variable, row, scratch, rows, SEEN + words, NULLS
-        )
+        place = run_conditions.Place(row, scratch, rows, SEEN + words, NULLS)
+        outcome = run_conditions.satisfied(conditions, variable, place)
         if outcome != TRUE:
             return outcome
     for r in range(registers.size):
