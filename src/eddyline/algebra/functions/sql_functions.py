@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -88,11 +89,13 @@ class SqlFunction:
         return rewrite(self.body, change)
 
 
-def _over(call: AggregateCall, change: object, where: Expr | None) -> AggregateCall:
+def _over(
+    call: AggregateCall, change: Callable[[Expr], Expr | None], where: Expr | None
+) -> AggregateCall:
     """An aggregate of the body over the arguments, of the rows that FILTER accepts."""
     inner = call.aggregate
-    argument = None if inner.argument is None else rewrite(inner.argument, change)  # type: ignore[arg-type]
-    terms = [] if inner.where is None else [rewrite(inner.where, change)]  # type: ignore[arg-type]
+    argument = None if inner.argument is None else rewrite(inner.argument, change)
+    terms = [] if inner.where is None else [rewrite(inner.where, change)]
     terms += [] if where is None else [where]
     conditions = tuple(map(condition_of, terms))
     both = Call(pa.bool_(), "and", conditions) if len(terms) == 2 else None

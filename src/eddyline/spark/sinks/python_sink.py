@@ -58,7 +58,7 @@ class PythonSink(DriverSink):
             self.function(batch_id, rows)
         except DataError as e:
             raise RefusedError(f"{what}: {e}") from e
-        except Exception as e:
+        except Exception as e:  # of any code: it is tried again
             text = f"{type(e).__name__}: {e}".rstrip(": ")
             raise UnavailableError(f"{what}: {text}") from e
 
