@@ -27,7 +27,7 @@ from eddyline.runtime.aggregates.base import (
     number_array,
     numbers,
 )
-from eddyline.runtime.aggregates.nodes import Nodes
+from eddyline.runtime.aggregates.nodes import OfNodes
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array, bitmap
 from eddyline.runtime.stores.order_keys import order_keys, values_of_keys
@@ -48,7 +48,7 @@ class _Trees(SlotArrays):
         )
 
 
-class Multiset(SlotArrays, ABC):
+class Multiset(OfNodes, ABC):
     """The values of groups in order. At the end of a chunk what was reported last is what the trees
     have, so nothing else is kept.
 
@@ -60,11 +60,10 @@ class Multiset(SlotArrays, ABC):
 
     def __init__(self, of: Wanted, *, parts: bool) -> None:
         assert of.argument is not None
-        super().__init__(root=SlotArray(np.int64, fill=NO_NODE))
         self._parts = parts
         self._type = of.argument.field(0).type if parts else of.argument
+        super().__init__(self._type, root=SlotArray(np.int64, fill=NO_NODE))
         self.dtypes: Sequence[Any] = (np.int64, np.int64) if parts else (np.int64,)
-        self._nodes = Nodes(self._type)
         self._trees = _Trees()
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
@@ -94,19 +93,11 @@ class Multiset(SlotArrays, ABC):
         whether they differ from those that ``old`` numbers.
         """
 
-    def settle(self) -> None:
-        self._nodes.settle()
-
-    def forget(self, slots: Array) -> None:
-        super().forget(slots)
-        self._nodes.forget(slots)
-
     def state(self) -> State:
-        return {**super().state(), "nodes": self._nodes.state(), "trees": self._trees.state()}
+        return {**super().state(), "trees": self._trees.state()}
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._nodes.restore(nested(state, "nodes"))
         self._trees.restore(nested(state, "trees"))
 
 
