@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from eddyline.algebra.expressions import AggregateCall, Call, ColumnRef, Expr, rewrite, walk
-from eddyline.algebra.functions.aggregate_requests import Request
+from eddyline.algebra.functions.aggregate_requests import Request, does_not_take, only_for_groups
 from eddyline.algebra.functions.aggregates import condition_of
 from eddyline.algebra.functions.coercion import implicit
-from eddyline.errors import SqlError, UnsupportedError
 from eddyline.types import Schema, sql_type
 
 
@@ -49,9 +48,7 @@ class SqlFunction:
     def rule(self, args: tuple[Expr, ...]) -> Expr | None:
         """The body with the arguments; None if they do not fit."""
         if self.is_aggregate:
-            raise SqlError(
-                f"{self.name} is an aggregate; it is allowed only in the select list and in HAVING"
-            )
+            raise only_for_groups(self.name)
         return self._with(args)
 
     def expression(self, request: Request) -> Expr:
@@ -60,16 +57,10 @@ class SqlFunction:
         Raises:
             SqlError: the arguments do not fit. UnsupportedError: DISTINCT or ORDER BY.
         """
-        if request.distinct or request.order or request.ignore_nulls:
-            what = (
-                "DISTINCT" if request.distinct else "ORDER BY" if request.order else "IGNORE NULLS"
-            )
-            raise UnsupportedError(f"{what} in {self.name}(...) is not supported")
-        args = request.arguments or ()
+        args = request.require_plain(self.name)
         expr = self._with(args, request.where)
         if expr is None:
-            types = ", ".join(sql_type(a.type) for a in args)
-            raise SqlError(f"{self.name} does not take ({types}); valid: {self.forms[0]}")
+            raise does_not_take(self.name, args, self.forms[0])
         return expr
 
     def _with(self, args: tuple[Expr, ...], where: Expr | None = None) -> Expr | None:
