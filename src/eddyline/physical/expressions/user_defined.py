@@ -18,8 +18,9 @@ import pyarrow.types as pt
 
 from eddyline.algebra.functions.user_defined import FunctionKind, UserCall, UserFunction
 from eddyline.errors import DataError
+from eddyline.physical.expressions.data import Datum, as_arrays
 from eddyline.physical.expressions.evaluation import Evaluation, RowIndexes, shown_values, spread
-from eddyline.physical.expressions.kernel import Datum, Kernel, as_arrays
+from eddyline.physical.expressions.kernel import Kernel
 from eddyline.types import sql_type
 
 #: Maximum number of failing parts of a batch that are isolated; further parts fail as a whole.
