@@ -139,12 +139,7 @@ def value_span(data: np.ndarray, p: int, end: int, path: Path, room: Room) -> tu
                 return -1, -1
             state = _VALUE
         elif c == 44 and counts[depth - 1] >= 0:
-            on_path = min(on_path, depth - 1)
-            state = _NAME
-            if not is_object[depth - 1]:
-                counts[depth - 1] += 1
-                on_path = _step(path.steps, depth - 1, on_path, counts[depth - 1])
-                state = _VALUE
+            state, on_path = _after_comma(depth - 1, on_path, path, room)
             p += 1
         elif c == (125 if is_object[depth - 1] else 93):
             depth -= 1
@@ -169,6 +164,15 @@ def _step(steps: np.ndarray, depth: int, on_path: int, position: int) -> int:
         return min(on_path, depth)
     is_next = steps[depth, 0] < 0 and steps[depth, 1] == position
     return depth + 1 if is_next else depth
+
+
+@bare_inlined
+def _after_comma(depth: int, on_path: int, path: Path, room: Room) -> tuple[int, int]:
+    """What follows in a container, and ``on_path`` there."""
+    if room.is_object[depth]:
+        return _NAME, min(on_path, depth)
+    room.counts[depth] += 1
+    return _VALUE, _step(path.steps, depth, min(on_path, depth), room.counts[depth])
 
 
 @bare_inlined
