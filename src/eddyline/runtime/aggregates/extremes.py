@@ -12,7 +12,7 @@ import pyarrow.types as pt
 
 from eddyline.kernels import monotone_queues as queues
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.heaps import NO_NODE, run_extreme
+from eddyline.kernels.heaps import NO_NODE, Heap, Values, run_extreme
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     ByRow,
@@ -74,12 +74,8 @@ class Extreme(OfNodes):
             lanes[0],
             self._largest,
             self._nodes.occurrences,
-            heap.order,
-            *self._nodes.texts(),
-            heap.child,
-            heap.sibling,
-            heap.previous,
-            self.root,
+            Values(heap.order, *self._nodes.texts()),
+            Heap(heap.child, heap.sibling, heap.previous, self.root),
             self.reported,
         )
         return Reported(self._nodes.values(new), self._nodes.values(old), new != old)

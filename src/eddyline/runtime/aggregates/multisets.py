@@ -17,7 +17,7 @@ import pyarrow as pa
 from eddyline.kernels import multisets as kernels
 from eddyline.kernels import treaps
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.heaps import NO_NODE
+from eddyline.kernels.heaps import NO_NODE, Values
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     Reported,
@@ -85,6 +85,11 @@ class Multiset(OfNodes, ABC):
         values, changed = self._reported(slots, old, rows, nodes, weight)
         return Reported(values.slice(slots.size), values.take(pa.array(old)), changed)
 
+    def _as_trees(self) -> kernels.Trees:
+        """For kernels."""
+        values = Values(self._trees.order, *self._nodes.texts())
+        return kernels.Trees(values, self._nodes.occurrences, self._trees.links, self.root)
+
     @abstractmethod
     def _reported(
         self, slots: Array, old: Array, rows: SignedRows, nodes: Array, weight: Array
@@ -113,36 +118,22 @@ class Picks(Multiset):
 
     def __init__(self, what: int, of: Wanted, *, parts: bool) -> None:
         super().__init__(of, parts=parts)
-        *fractions, self._descending = of.parameters
+        *fractions, descending = of.parameters
         self._what = what
         self._fractions = np.array(fractions if what != kernels.MODE else [0.0], np.float64)
+        self._choice = kernels.Choice(what, self._fractions, descending)
         self._result = of.result
 
     def _reported(
         self, slots: Array, old: Array, rows: SignedRows, nodes: Array, weight: Array
     ) -> tuple[pa.Array, Array]:
         before, had = self._picked(slots)
-        new, have = kernels.run_picks(
-            rows,
-            nodes,
-            weight,
-            self._what,
-            self._fractions,
-            self._descending,
-            self._nodes.occurrences,
-            self._trees.order,
-            *self._nodes.texts(),
-            self._trees.links,
-            self.root,
-        )
+        new, have = kernels.run_picks(rows, nodes, weight, self._choice, self._as_trees())
         values, seen = self._values(np.concatenate((before, new)), np.concatenate((had, have)))
         return values, (seen[slots.size :] != seen[old]).any(axis=1)
 
     def _picked(self, slots: Array) -> tuple[Array, Array]:
-        occurrences, links = self._nodes.occurrences, self._trees.links
-        return kernels.picks(
-            slots, self._what, self._fractions, self._descending, occurrences, links, self.root
-        )
+        return kernels.picks(slots, self._choice, self._as_trees())
 
     def _values(self, nodes: Array, rows: Array) -> tuple[pa.Array, Array]:
         """The values of int64[n, k, 2] nodes, and int64[n, k] that are equal where they are."""
@@ -194,25 +185,14 @@ class SortedList(Multiset):
         self, slots: Array, old: Array, rows: SignedRows, nodes: Array, weight: Array
     ) -> tuple[pa.Array, Array]:
         before, ends = self._listed(slots)
-        new, more = kernels.run_lists(
-            rows,
-            nodes,
-            weight,
-            self._once,
-            self._nodes.occurrences,
-            self._trees.order,
-            *self._nodes.texts(),
-            self._trees.links,
-            self.root,
-        )
+        new, more = kernels.run_lists(rows, nodes, weight, self._once, self._as_trees())
         all_nodes = np.concatenate((before, new))
         all_ends = np.concatenate((ends, before.size + more))
         changed = kernels.lists_differ(all_nodes, all_ends, old, slots.size)
         return self._values(all_nodes, all_ends), changed
 
     def _listed(self, slots: Array) -> tuple[Array, Array]:
-        occurrences, links = self._nodes.occurrences, self._trees.links
-        return kernels.lists(slots, self._once, occurrences, links, self.root)
+        return kernels.lists(slots, self._once, self._as_trees())
 
     def _values(self, nodes: Array, ends: Array) -> pa.Array:
         offsets = np.concatenate(([0], ends)).astype(np.int32)
