@@ -9,9 +9,9 @@ import pytest
 
 from eddyline.bench.comparison.state_slices import SlicedAccess
 from eddyline.runtime.join_inputs.access import Access, ScanIndex
+from eddyline.runtime.join_inputs.flow_windows import Levels
 from eddyline.runtime.stores.index import HashIndex
 from eddyline.runtime.stores.rowstore import RowStore
-from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import Release
 from eddyline.runtime.window_join.schedules import (
     Classes,

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.lineage import by_bit
-from eddyline.runtime.batch import Batch, Evaluator, empty_like, merge_apart
+from eddyline.runtime.batch import Batch, Evaluator, empty_like, merge_apart, select_list
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.match_nodes import MatchNodes
@@ -36,7 +36,6 @@ from eddyline.runtime.graph import run
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.distinct import Distinct
 from eddyline.runtime.operators.supplied_input import SuppliedInput
-from eddyline.runtime.output import select_list
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array

@@ -28,13 +28,12 @@ from typing import Final
 import numpy as np
 
 from eddyline.runtime.join_inputs.access import Access
-from eddyline.runtime.join_inputs.flow_windows import TimeBounds, WindowBounds
+from eddyline.runtime.join_inputs.flow_windows import Levels, TimeBounds, WindowBounds
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.window_join.evictions import Evictions
 from eddyline.runtime.window_join.joined_work import JoinedWork
-from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import (
     CandidatePairs,
     Meet,
