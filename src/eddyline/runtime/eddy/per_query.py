@@ -78,13 +78,13 @@ class PerQuery(Operator):
         self._constants = constants
         self._late = dict(late or {})
         self._numbers: dict[int, int] = {}  # by bit of the flow
-        self._matches: list[MatchNodes] = []  # what knows windows over other streams
-        self._held: list[Sequence[int]] = []  # lengths of such windows
-        self._set_above(make(None))
         self._by_bit: Array | None = None  # the same, -1 for others; None: not computed
         self._by_number: Array | None = None  # the inverse
         self._end = 0  # numbers below this one were given out
         self._free: list[int] = []
+        self._matches: list[MatchNodes] = []  # what knows windows over other streams
+        self._held: list[Sequence[int]] = []  # lengths of such windows
+        self._set_above(make(None))
 
     def _set_above(self, operators: Sequence[Operator]) -> None:
         self._above = tuple(operators)
@@ -105,6 +105,7 @@ class PerQuery(Operator):
                     matches.hold(lengths[i])
 
     def _admit_to(self, matches: MatchNodes, number: int) -> None:
+        """Let it know the window of a query over its stream."""
         matches.admit(number, self._constants.value(matches.right.constant, number))
 
     # -- queries -----------------------------------------------------------------------------------
