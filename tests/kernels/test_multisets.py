@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from eddyline.kernels import multisets, treaps
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.heaps import NO_NODE
+from eddyline.kernels.heaps import NO_NODE, Values
 from eddyline.kernels.text import text_prefixes
 from eddyline.runtime.stores.columns import text_buffers
 
@@ -43,14 +43,14 @@ class Trees:
         self.links = np.full((nodes, treaps.LINKS), NO_NODE, np.int64)
         self.root = np.full(GROUPS, NO_NODE, np.int64)
 
-    def run(self, kernel: Any, rows: list[tuple[int, int, int]], *arguments: Any) -> Any:
+    def run(self, kernel: Any, rows: list[tuple[int, int, int]], argument: Any) -> Any:
         """Rows are (group, sign, number of the value) and count twice; each is an emission."""
         slot, sign, value = (np.array([r[i] for r in rows], np.int64) for i in range(3))
         signed = SignedRows(slot, sign.astype(np.int8), np.ones(slot.size, np.bool_))
         node, weight = slot * len(self.values) + value, np.full(slot.size, 2)
-        texts = (self.row, 5, self.offsets, 9, self.data)
-        state = (self.occurrences, self.order, *texts, self.links, self.root)
-        return kernel(signed, node, weight, *arguments, *state)
+        values = Values(self.order, self.row, 5, self.offsets, 9, self.data)
+        trees = multisets.Trees(values, self.occurrences, self.links, self.root)
+        return kernel(signed, node, weight, argument, trees)
 
     def value(self, node: int) -> Any:
         return None if node == NO_NODE else self.values[node % len(self.values)]
@@ -77,6 +77,7 @@ def expected(what: int, values: list[Any], descending: bool) -> list[list[Any]]:
 @given(data=st.data())
 def test_picks_against_sorted_lists(values: list[Any], what: int, data: st.DataObject) -> None:
     trees, descending = Trees(values), data.draw(st.booleans())
+    choice = multisets.Choice(what, FRACTIONS, descending)
     held: list[list[int]] = [[] for _ in range(GROUPS)]
     for _ in range(data.draw(st.integers(1, 3))):
         rows, wanted = [], []
@@ -91,7 +92,7 @@ def test_picks_against_sorted_lists(values: list[Any], what: int, data: st.DataO
                 held[group].append(value)
             rows.append((group, -1 if leaving else 1, value))
             wanted.append(expected(what, [values[v] for v in held[group] * 2], descending))
-        found, counts = trees.run(multisets.run_picks, rows, what, FRACTIONS, descending)
+        found, counts = trees.run(multisets.run_picks, rows, choice)
         assert [[[trees.value(v) for v in pair] for pair in of] for of in found] == wanted
         assert counts[-1] == 2 * len(held[rows[-1][0]])
 

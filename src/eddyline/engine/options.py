@@ -11,8 +11,9 @@ from eddyline.errors import StateError, did_you_mean
 from eddyline.optimizer.byte_sizes import parse_bytes
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
+from eddyline.physical.flows import Executor, Schedules, Sharing
 from eddyline.physical.strategy import Feedback, FeedbackForm, Mns, StateStrategy, Strategy
+from eddyline.runtime.eddy.join_flow import Selections
 from eddyline.runtime.eddy.policies import PolicyName
 from eddyline.sql.durations import parse_duration
 

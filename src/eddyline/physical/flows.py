@@ -29,7 +29,7 @@ from eddyline.runtime.eddy.edges import Equality, JoinGraph, Key, keys_of
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow, Member
 from eddyline.runtime.eddy.gates import Gates
-from eddyline.runtime.eddy.join_flow import JoinFlow
+from eddyline.runtime.eddy.join_flow import JoinFlow, Selections
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
 from eddyline.runtime.eddy.right_rows import RightRows
@@ -44,7 +44,6 @@ from eddyline.sharing.existence import Existence, common_rights, existences, rig
 from eddyline.sharing.signature import Part, Signature, spanning
 from eddyline.types import FOREVER
 
-Selections = Literal["push", "pull", "auto"]
 Executor = Literal["auto", "tree", "eddy"]
 Schedules = Literal["lwo", "swf", "greedy"]
 
@@ -234,8 +233,7 @@ class FlowPlanner:
             new_policy,
             gates=self._gates(inputs, tied),
             schedule=make_schedule(self._sharing.schedule, self._sharing.rows_per_step, apart),
-            pull_up=self._sharing.selections == "pull",
-            deferring=self._sharing.selections == "auto",
+            selections=self._sharing.selections,
         )
 
     def _in_eddy(self, signature: Signature, number: EddyNumber) -> Flow:

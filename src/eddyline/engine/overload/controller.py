@@ -47,7 +47,8 @@ class Overload:
         inputs: the streams whose rates are measured.
         statistics: supplied and declared ones. measured: those of the engine. Rates that are
             measured here, before the drop boxes, take precedence.
-        intake: CPU time of rows before the operators. sizes: of the state.
+        intake: CPU time of rows before the operators; where calls count theirs.
+        sizes: of the state.
 
     Attributes:
         capacity: CPU cores that the queries may use. memory: bytes of state that they may have.
@@ -80,7 +81,7 @@ class Overload:
         self._statistics = statistics
         self._measured = measured
         self._prices = prices
-        self._intake = intake
+        self.intake = intake
         self._sizes = sizes
         self._measures = True  # CPU time and state are measured
         self._rates: dict[str, float] = {}  # measured, of the last decision
@@ -269,7 +270,7 @@ class Overload:
 
     def _works(self, known: Statistics, more: Sequence[Work] = ()) -> list[Work]:
         works = [*self._workload.works(), *more]
-        works += self._intake.works(works, known) if self._measures else ()
+        works += self.intake.works(works, known) if self._measures else ()
         return works
 
     def _known_rows(self) -> Statistics:
@@ -316,7 +317,7 @@ class Overload:
         counts = [self._inputs.seen_and_kept(s) for s in self._inputs.streams()]
         kept = sum(count for _, count in counts)
         read = kept if self._afterwards else sum(count for count, _ in counts)
-        return self._measures and self._intake.look(read, kept)
+        return self._measures and self.intake.look(read, kept)
 
     def _look_at_state(self, kept: Statistics) -> bool:
         """Whether the size of the state has changed, against the expected one.
@@ -327,10 +328,6 @@ class Overload:
         if self.memory == inf or not self._measures:
             return False
         return self._sizes.look(self._workload.works(), kept)
-
-    def add_call(self, reading_s: float, whole_s: float) -> None:
-        """Count the CPU seconds of a call, of which some were for reading its rows."""
-        self._intake.add_call(reading_s, whole_s)
 
     def _is_due(self, newest: int) -> bool:
         """Whether a period of measuring begins or is over."""
@@ -352,7 +349,7 @@ class Overload:
             "due": self._due,
             "held": self.held,
             "learnt": self._workload.learnt(),
-            "intake": self._intake.saved(),
+            "intake": self.intake.saved(),
             "capacity": self.capacity,
             "sizes": self._sizes.saved(),
             "keep": decided,
@@ -368,7 +365,7 @@ class Overload:
             newest, seen = saved["since"]
             self._since = (newest, dict(seen))
         self._workload.restore_learnt(saved["learnt"])
-        self._intake.restore(saved["intake"])
+        self.intake.restore(saved["intake"])
         self._sizes.restore(saved["sizes"])
         if self.decides:
             self._shedding.request(saved["keep"])

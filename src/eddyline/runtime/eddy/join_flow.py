@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -48,17 +48,18 @@ from eddyline.runtime.eddy.routing import Routing, in_order
 from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.join_inputs.flow_partitions import FlowPartitionRows
-from eddyline.runtime.join_inputs.flow_windows import FlowRows, Windows
+from eddyline.runtime.join_inputs.flow_windows import FlowRows, Levels, Windows
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.predicates.lineage_failures import for_queries
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.window_join.joined_work import JoinedWork
-from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.rows_groups import RowsGroups
 from eddyline.runtime.window_join.scheduled_join import ScheduledJoin
 from eddyline.runtime.window_join.schedules import Schedule
+
+Selections: TypeAlias = Literal["push", "pull", "auto"]
 
 
 class JoinFlow(Flow):
@@ -69,8 +70,8 @@ class JoinFlow(Flow):
         graph: which sources are joined on which keys.
         gates: which rows become visible; None: all.
         schedule: of a join of two sources that is ``paced``.
-        pull_up: whether predicates are applied above the join instead of below it.
-        deferring: whether expensive ones are if that costs less.
+        selections: whether predicates are applied below the join ("push"), above it ("pull"), or
+            expensive ones above it where that costs less ("auto").
     """
 
     def __init__(
@@ -82,8 +83,7 @@ class JoinFlow(Flow):
         *,
         gates: Gates | None = None,
         schedule: Schedule | None = None,
-        pull_up: bool = False,
-        deferring: bool = False,
+        selections: Selections = "push",
     ) -> None:
         super().__init__(sources, [rows.window for rows in inputs], new_policy)
         self._rows = tuple(inputs)
@@ -102,10 +102,10 @@ class JoinFlow(Flow):
             self._banks,
             self._residual,
             self._routing,
-            pull_up,
+            selections == "pull",
             verify,
             keyless,
-            Deferral(self._rows, self._banks) if deferring else None,
+            Deferral(self._rows, self._banks) if selections == "auto" else None,
         )
         self._computed_keys = [computed_keys(n, graph.edges) for n in range(len(inputs))]
         self._computes_keys = any(self._computed_keys)

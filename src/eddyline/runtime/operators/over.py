@@ -12,12 +12,10 @@ from eddyline.kernels import ordered_rows as kernels
 from eddyline.kernels import treaps
 from eddyline.kernels.merge import merged_order
 from eddyline.kernels.ordered_partitions import run
-from eddyline.kernels.unique import unique
-from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like
-from eddyline.runtime.failures import usable_rows
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.counted_values import CountedValues
 from eddyline.runtime.stores.expiry import ExpiryStore
 from eddyline.runtime.stores.keytable import KeyTable

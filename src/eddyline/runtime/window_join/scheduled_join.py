@@ -13,15 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.routing import Composites
-from eddyline.runtime.join_inputs.flow_windows import FlowRows
+from eddyline.runtime.join_inputs.flow_windows import FlowRows, Levels
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.window_join.evictions import Evictions
 from eddyline.runtime.window_join.joined_work import JoinedWork
-from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import JoinedPairs, Meet, Release, Verify
 from eddyline.runtime.window_join.rows_groups import RowsGroups
 from eddyline.runtime.window_join.schedules import Schedule

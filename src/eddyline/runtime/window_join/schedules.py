@@ -38,10 +38,12 @@ class Schedule(Protocol):
         rows_per_step: maximum number of rows joined with a slice at a time.
         releases_early: whether a query may get results of a row before all of its window has been
             scanned, if those are certainly its next ones.
+        joins_classes: whether rows that are alone may be joined with all windows in one step.
     """
 
     rows_per_step: int
     releases_early: bool
+    joins_classes: bool
 
     def classes(self, lengths: Array) -> Array:
         """int64[r], ascending: the windows (numbers into ``lengths``, which ascend) that are window
@@ -61,6 +63,7 @@ class LargestWindowOnly:
     """LWO: a row is joined with the whole of the largest window before the next one is."""
 
     releases_early = False
+    joins_classes = False
 
     def __init__(self, rows_per_step: int) -> None:
         self.rows_per_step = rows_per_step
@@ -76,13 +79,13 @@ class SmallestWindowFirst:
     """SWF: no row is joined with a larger window while another is queued for a smaller one."""
 
     releases_early = False
+    joins_classes = False
 
-    def __init__(self, rows_per_step: int, classes: Classes) -> None:
+    def __init__(self, rows_per_step: int) -> None:
         self.rows_per_step = rows_per_step
-        self._classes = classes
 
     def classes(self, lengths: Array) -> Array:
-        return self._classes(lengths)
+        return spread(lengths)
 
     def next(self, waiting: Array, sizes: Array) -> int:
         return int(waiting.argmax())
@@ -92,6 +95,7 @@ class Greedy:
     """The smallest slice first, whatever its window."""
 
     releases_early = True
+    joins_classes = True
 
     def __init__(self, rows_per_step: int, classes: Classes) -> None:
         self.rows_per_step = rows_per_step
@@ -133,8 +137,11 @@ def apart(lengths: Array) -> Array:
 def make_schedule(
     name: ScheduleName, rows_per_step: int = ROWS_PER_STEP, classes: Classes = spread
 ) -> Schedule:
-    """The schedule of this name; ``classes``: of its window classes, but for LWO, which has one."""
-    if name == "lwo":
-        return LargestWindowOnly(rows_per_step)
-    made = Greedy if name == "greedy" else SmallestWindowFirst
-    return made(rows_per_step, classes)
+    """The schedule of this name; ``classes``: the window classes of Greedy."""
+    match name:
+        case "lwo":
+            return LargestWindowOnly(rows_per_step)
+        case "swf":
+            return SmallestWindowFirst(rows_per_step)
+        case "greedy":
+            return Greedy(rows_per_step, classes)

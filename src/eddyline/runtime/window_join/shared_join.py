@@ -28,13 +28,12 @@ from typing import Final
 import numpy as np
 
 from eddyline.runtime.join_inputs.access import Access
-from eddyline.runtime.join_inputs.flow_windows import TimeBounds, WindowBounds
+from eddyline.runtime.join_inputs.flow_windows import Levels, TimeBounds, WindowBounds
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.window_join.evictions import Evictions
 from eddyline.runtime.window_join.joined_work import JoinedWork
-from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import (
     CandidatePairs,
     Meet,
@@ -51,7 +50,7 @@ from eddyline.runtime.window_join.schedules import Schedule
 from eddyline.runtime.window_join.scheduling_queue import SchedulingQueues
 
 #: What a step costs beside its work, and the share of the work that this may be.
-_STEP: Final = 2_000
+_STEP: Final = 4_000
 _MOST_OVERHEAD: Final = 0.05
 
 
@@ -90,7 +89,7 @@ class SharedJoin:
         meet: as above; it may be changed while no rows are queued.
         joins_classes: whether rows behind which no others wait are joined with the slices of
             several classes in one step, where a step for each would cost much beside their work.
-            When results come depends on earlier rows, then.
+            When results come depends on earlier rows, then; all slices have to be in one table.
         following: number of rows that are about to come.
         work: what has been done so far.
         arrived: number of rows so far. served: int64[r], how many of them each class has served.
@@ -278,7 +277,7 @@ class SharedJoin:
             last += int(seq[0] == seq[1])
         early = self._schedule.rows_per_step == 1 and self._schedule.releases_early
         lowest = class_
-        if self.joins_classes and not early:
+        if self.joins_classes and self._schedule.joins_classes and not early:
             class_ = self._last_class(class_, first, last)
         before_step = self.work
         self._join(class_, first, last)
