@@ -27,8 +27,8 @@ from eddyline.kernels.treaps import (
 )
 
 #: What is picked: two values around a fraction of the rows; the first value that a fraction of the
-#: rows does not exceed; the most frequent value.
-BETWEEN, AT, MODE = range(3)
+#: rows does not exceed; the most frequent value; the value of the row of a number, from 1 on.
+BETWEEN, AT, MODE, NTH = range(4)
 
 
 @bare
@@ -71,6 +71,24 @@ def _change(
         update_above(v, occurrences, links)
 
 
+@bare_inlined
+def _shrink(
+    s: int,
+    keep: int,
+    descending: bool,
+    values: Values,
+    occurrences: np.ndarray,
+    links: np.ndarray,
+    root: np.ndarray,
+) -> None:
+    """Let a group have its first rows, or its last ones, only; ``keep`` is 0 for all."""
+    while keep > 0 and root[s] != NO_NODE and links[root[s], TOTAL] > keep:
+        total = links[root[s], TOTAL]
+        v = of_rank(root[s], 0 if descending else total - 1, occurrences, links)
+        by = -min(occurrences[v], total - keep)
+        _change(s, v, by, values, occurrences, links, root)
+
+
 @kernel
 def _most_frequent(v: int, last: bool, occurrences: np.ndarray, links: np.ndarray) -> int:
     """Of the nodes below a root with the most occurrences the first, or the last."""
@@ -96,7 +114,9 @@ def _pick(
     links: np.ndarray,
     out: np.ndarray,
 ) -> int:
-    """Write the nodes picked below a root to int64[k, 2] and return the number of rows."""
+    """Write the nodes picked below a root to int64[k, 2] and return the number of rows; NO_NODE
+    where there are too few.
+    """
     if v == NO_NODE:
         out[:] = NO_NODE
         return 0
@@ -106,7 +126,13 @@ def _pick(
             out[k, 0] = _most_frequent(v, descending, occurrences, links)
             out[k, 1] = out[k, 0]
             continue
-        if what == BETWEEN:
+        if what == NTH and fractions[k] > rows:
+            out[k] = NO_NODE
+            continue
+        if what == NTH:
+            low = int(fractions[k]) - 1
+            high = low
+        elif what == BETWEEN:
             place = (rows - 1) * fractions[k]
             low = int(np.floor(place))
             high = int(np.ceil(place))
@@ -134,7 +160,8 @@ def picks(
     """What is picked of groups: nodes int64[n, k, 2], and the numbers of rows int64[n].
 
     Args:
-        fractions: float64[k], of the rows, from 0 to 1; one of any value for MODE.
+        fractions: float64[k], of the rows, from 0 to 1; for NTH the numbers of rows; one of any
+            value for MODE.
         descending: whether values are in descending order.
     """
     out = np.empty((slots.size, fractions.size, 2), np.int64)
@@ -152,6 +179,7 @@ def run_picks(
     what: int,
     fractions: np.ndarray,
     descending: bool,
+    keep: int,
     occurrences: np.ndarray,
     order_key: np.ndarray,
     row: np.ndarray,
@@ -167,6 +195,8 @@ def run_picks(
     Args:
         node: int64[n], the (group, value) pair of each row, NO_NODE for a NULL.
         weight: int64[n], how often a row has its value; empty: once.
+        keep: how many rows of a group are kept, the first ones, or with ``descending`` the last
+            ones, where none leaves; 0: all.
         occurrences: by node. order_key, row, base, offsets, origin, data: see ``Values``.
         links: by node. root: by group.
     """
@@ -182,6 +212,7 @@ def run_picks(
         if v != NO_NODE:
             by = int(sign[i]) * (weight[i] if weight.size else 1)
             _change(s, v, by, values, occurrences, links, root)
+            _shrink(s, keep, descending, values, occurrences, links, root)
         if emit[i]:
             count[j] = _pick(root[s], what, fractions, descending, occurrences, links, out[j])
             j += 1

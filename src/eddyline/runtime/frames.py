@@ -58,6 +58,53 @@ class FrameRows(Protocol):
         """Take over what ``state`` returned."""
 
 
+class _Lists:
+    """The rows in the frames of partitions, oldest first, in lists.
+
+    Args:
+        dtypes: of what is remembered of rows.
+    """
+
+    def __init__(self, dtypes: Sequence[Any]) -> None:
+        self.numbers = FreeNumbers()
+        self._following = SlotArray(np.int64)
+        self._lanes = [SlotArray(d) for d in dtypes]
+        self._by_partition = tuple(SlotArray(np.int64) for _ in range(3))
+
+    def add(self, partition: Array, lanes: list[Array]) -> Array:
+        """The numbers of rows that are to enter."""
+        number = self.numbers.take(partition.size)
+        for held in (self._following, *self._lanes):
+            held.grow(self.numbers.end)
+        for held in self._by_partition:
+            held.grow(_end(partition))
+        for held, lane in zip(self._lanes, lanes, strict=True):
+            held.array[number] = lane
+        return number
+
+    @property
+    def arrays(self) -> kernels.Lists:
+        """The lists, for kernels."""
+        return kernels.Lists(*(a.array for a in (*self._by_partition, self._following)))
+
+    def moved(self, row: Array, sign: Array) -> list[Array]:
+        """What is remembered of rows, of which those that leave are released."""
+        moved = [held.array[row] for held in self._lanes]
+        self.numbers.release(row[sign < 0])
+        return moved
+
+    def state(self) -> State:
+        """Saved as plain arrays."""
+        held = [a.held() for a in (*self._by_partition, self._following, *self._lanes)]
+        return {"numbers": self.numbers.state(), **{str(i): a for i, a in enumerate(held)}}
+
+    def restore(self, state: State) -> None:
+        """Take over what ``state`` returned."""
+        self.numbers.restore(nested(state, "numbers"))
+        for i, held in enumerate((*self._by_partition, self._following, *self._lanes)):
+            held.restore(array(state, str(i)))
+
+
 class EarlierInPartition:
     """Frames of the last rows of each partition; None: of all.
 
@@ -67,44 +114,67 @@ class EarlierInPartition:
 
     def __init__(self, most: int | None, dtypes: Sequence[Any]) -> None:
         self._most = most
-        self._numbers = FreeNumbers()
-        self._following = SlotArray(np.int64)
-        self._lanes = [SlotArray(d) for d in dtypes]
-        self._first, self._last, self._count = (SlotArray(np.int64) for _ in range(3))
+        self._lists = _Lists(dtypes)
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._lists.numbers)
 
     def moves(self, ts: Array, partition: Array, lanes: list[Array], clock: int) -> Moves:
         n = partition.size
         if self._most is None:
             return Moves(_entering(partition), lanes, np.arange(n), _NONE)
-        number = self._numbers.take(n)
-        for held in (self._following, *self._lanes):
-            held.grow(self._numbers.end)
-        end = int(partition.max()) + 1 if n else 0
-        for held in (self._first, self._last, self._count):
-            held.grow(end)
-        for held, lane in zip(self._lanes, lanes, strict=True):
-            held.array[number] = lane
-        lists = kernels.Lists(*(a.array for a in (*self._by_partition, self._following)))
-        row, of, sign = kernels.turn(partition, number, self._most, lists)
-        moved = [held.array[row] for held in self._lanes]
-        self._numbers.release(row[sign < 0])
+        number = self._lists.add(partition, lanes)
+        row, of, sign = kernels.turn(partition, number, self._most, self._lists.arrays)
+        moved = self._lists.moved(row, sign)
         return Moves(SignedRows(of, sign, sign > 0), moved, np.arange(n), _NONE)
 
-    @property
-    def _by_partition(self) -> tuple[SlotArray, SlotArray, SlotArray]:
-        return self._first, self._last, self._count
-
     def state(self) -> State:
-        held = [a.held() for a in (*self._by_partition, self._following, *self._lanes)]
-        return {"numbers": self._numbers.state(), **{str(i): a for i, a in enumerate(held)}}
+        return self._lists.state()
 
     def restore(self, state: State) -> None:
-        self._numbers.restore(nested(state, "numbers"))
-        for i, held in enumerate((*self._by_partition, self._following, *self._lanes)):
-            held.restore(array(state, str(i)))
+        self._lists.restore(state)
+
+
+class EarlierGroups:
+    """Frames of the rows of the last times of each partition.
+
+    Args:
+        most: times, that of the current row included. dtypes: of what is remembered of rows.
+    """
+
+    def __init__(self, most: int, dtypes: Sequence[Any]) -> None:
+        self._most = most
+        self._lists = _Lists(dtypes)
+        self._times = SlotArray(np.int64)
+        self._groups = SlotArray(np.int64)
+        self._scratch = SlotArray(np.int64)
+
+    def __len__(self) -> int:
+        return len(self._lists.numbers)
+
+    def moves(self, ts: Array, partition: Array, lanes: list[Array], clock: int) -> Moves:
+        number = self._lists.add(partition, lanes)
+        self._times.grow(self._lists.numbers.end)
+        for held in (self._groups, self._scratch):
+            held.grow(_end(partition))
+        times, groups = self._times.array, self._groups.array
+        row, of, sign, at = kernels.turn_groups(
+            ts, partition, number, self._most, self._lists.arrays, times, groups
+        )
+        moved = self._lists.moved(row, sign)
+        emit = last_of_event(at, np.zeros(at.size, np.int64), of, self._scratch.array)
+        rows = SignedRows(of, sign, emit)
+        return Moves(rows, moved, kernels.emissions(of, sign, emit), _NONE)
+
+    def state(self) -> State:
+        times, groups = self._times.held(), self._groups.held()
+        return {"lists": self._lists.state(), "times": times, "groups": groups}
+
+    def restore(self, state: State) -> None:
+        self._lists.restore(nested(state, "lists"))
+        self._times.restore(array(state, "times"))
+        self._groups.restore(array(state, "groups"))
+        self._scratch.grow(self._groups.end)
 
 
 class EarlierInTime:
@@ -155,6 +225,11 @@ class EarlierInTime:
         self._leaving.restore(nested(state, "leaving"))
         self._members.restore(array(state, "members"))
         self._scratch.grow(self._members.end)
+
+
+def _end(partition: Array) -> int:
+    """All partitions are below this."""
+    return int(partition.max()) + 1 if partition.size else 0
 
 
 def _entering(partition: Array) -> SignedRows:

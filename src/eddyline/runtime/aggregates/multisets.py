@@ -113,8 +113,8 @@ class Multiset(SlotArrays, ABC):
 class Picks(Multiset):
     """Single values of each group, or numbers between two of them.
 
-    The parameters are, but for MODE, the fractions of the rows; then whether values are in
-    descending order. With several fractions the result is a list.
+    The parameters are, but for MODE, the fractions of the rows, or for NTH the number of a row;
+    then whether values are in descending order. With several fractions the result is a list.
 
     Args:
         what: of ``kernels/multisets.py``.
@@ -125,12 +125,17 @@ class Picks(Multiset):
         *fractions, self._descending = of.parameters
         self._what = what
         self._fractions = np.array(fractions if what != kernels.MODE else [0.0], np.float64)
+        self._keep = int(fractions[0]) if what == kernels.NTH and of.endless else 0
         self._result = of.result
 
     def _reported(
         self, slots: Array, old: Array, rows: SignedRows, nodes: Array, weight: Array
     ) -> tuple[pa.Array, Array]:
         before, had = self._picked(slots)
+        if self._keep:  # of which later ones take the places
+            links = self._trees.links
+            kept, _ = kernels.lists(slots, True, self._nodes.occurrences, links, self.root)
+            self._nodes.touch(kept)
         new, have = kernels.run_picks(
             rows,
             nodes,
@@ -138,6 +143,7 @@ class Picks(Multiset):
             self._what,
             self._fractions,
             self._descending,
+            self._keep,
             self._nodes.occurrences,
             self._trees.order,
             *self._nodes.texts(),
@@ -280,6 +286,7 @@ for _name, _what in {
     "percentile_between": kernels.BETWEEN,
     "percentile_value": kernels.AT,
     "most_frequent": kernels.MODE,
+    "nth_in_order": kernels.NTH,
 }.items():
     computes(_name)(partial(_pick, _what, False))
     computes(f"merged_{_name}")(partial(_pick, _what, True))

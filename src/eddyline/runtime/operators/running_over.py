@@ -12,7 +12,13 @@ import pyarrow as pa
 from eddyline.runtime.aggregates import Aggregate
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Stored, empty_like
 from eddyline.runtime.failures import Failure, report, usable_rows
-from eddyline.runtime.frames import AggregatesOfFrame, EarlierInPartition, EarlierInTime, FrameRows
+from eddyline.runtime.frames import (
+    AggregatesOfFrame,
+    EarlierGroups,
+    EarlierInPartition,
+    EarlierInTime,
+    FrameRows,
+)
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
@@ -71,6 +77,9 @@ class FrameForm:
         dtypes = [d for a in self.aggregates for d in a.dtypes]
         if self.unit == "range":
             return EarlierInTime(self.preceding, dtypes)
+        if self.unit == "groups":
+            assert self.preceding is not None, "all rows are a RANGE"
+            return EarlierGroups(self.preceding + 1, dtypes)
         return EarlierInPartition(None if self.preceding is None else self.preceding + 1, dtypes)
 
     @property

@@ -89,9 +89,9 @@ class _Reader:
             return None
         if bounds.unit == "rows":
             return Frame("rows", None if start is None else end - start)
-        if bounds.unit == "groups":
-            return None if start or end else Frame("range", start)
-        number = bool(start) and not bounds.of_time
+        if bounds.unit == "groups" and not end:
+            return Frame("groups", -start) if start else Frame("range", start)
+        number = bool(start) and not bounds.of_time  # or groups that end before the current row
         return None if end or number else Frame("range", None if start is None else -start)
 
     @property
