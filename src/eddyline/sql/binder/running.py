@@ -61,8 +61,7 @@ _TRUE: Final = functions.literal(True, pa.bool_())
 #: Frames of which the rows are not those that have come last.
 _FRAMES: Final = (
     "without a window rows come one by one, so a frame ends with the current row, of ROWS also "
-    "before it, and GROUPS takes no number: end it at CURRENT ROW and write RANGE, or write a "
-    "window, as in s [RANGE 5 MINUTES]"
+    "before it: end it at CURRENT ROW, or write a window, as in s [RANGE 5 MINUTES]"
 )
 _TIES: Final = (
     "results of one window have no order: PARTITION BY all keys of GROUP BY but those of the "
