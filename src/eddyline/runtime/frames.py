@@ -18,6 +18,7 @@ from eddyline.runtime.batch import EXPIRY
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import FifoStore
+from eddyline.runtime.stores.later_rows import LaterRows
 from eddyline.runtime.stores.slots import FreeNumbers, SlotArray
 
 _NONE: Final = np.zeros(0, np.int64)
@@ -257,23 +258,27 @@ class Computed:
 
 
 class AggregatesOfFrame:
-    """Aggregates over the same frames.
+    """Aggregates over the same frames. Frames that end before the current row get a row of NULLs
+    in its place, at whose time its values are computed.
 
     Args:
-        aggregates: their states. frame: the rows.
+        aggregates: their states. frame: the rows. later: those that enter later, if they do.
 
     Attributes:
         emptied: the partitions whose last row has left its frame in the last chunk.
     """
 
-    def __init__(self, aggregates: Sequence[Aggregate], frame: FrameRows) -> None:
+    def __init__(
+        self, aggregates: Sequence[Aggregate], frame: FrameRows, later: LaterRows | None
+    ) -> None:
         self._aggregates = list(aggregates)
         self._frame = frame
+        self._later = later
         self.emptied = _NONE
 
     def __len__(self) -> int:
         """How many rows wait until they leave a frame."""
-        return len(self._frame)
+        return len(self._frame) + (0 if self._later is None else len(self._later))
 
     def run(
         self,
@@ -289,18 +294,47 @@ class AggregatesOfFrame:
             ts, partition: int64[n], of the rows; partitions are below ``partitions``.
             arguments: a column per aggregate; None: whole rows.
         """
+        if self._later is None:
+            everywhere = np.arange(ts.size)
+            return self._computed(ts, partition, partitions, arguments, clock, everywhere)
+        columns = [a for a in arguments if a is not None]
+        at, of, entering = self._later.exchange(ts, partition, columns, clock)
+        times = np.concatenate((at, ts))
+        order = np.argsort(times, kind="stable")
+        marked = [
+            pa.concat_arrays([c, pa.nulls(len(m), m.type)]).take(pa.array(order))
+            for c, m in zip(entering, columns, strict=True)
+        ]
+        marks = np.empty(order.size, np.int64)
+        marks[order] = np.arange(order.size)
+        both = np.concatenate((of, partition))[order]
+        found = self._computed(times[order], both, partitions, marked, clock, marks[at.size :])
+        self.emptied = self._later.none_of(self.emptied)
+        return found
+
+    def _computed(
+        self,
+        ts: Array,
+        partition: Array,
+        partitions: int,
+        arguments: Sequence[pa.Array | None],
+        clock: int,
+        wanted: Array,
+    ) -> list[Computed]:
+        """The aggregates of the frames of those of the rows that are ``wanted``."""
         lanes = []
         for aggregate, values in zip(self._aggregates, arguments, strict=True):
             lanes.append(aggregate.lanes(partition, values))
         moves = self._frame.moves(ts, partition, [lane for own in lanes for lane in own], clock)
         self.emptied = moves.emptied
+        emission = moves.emission[wanted]
         out, taken = [], 0
         for aggregate, own in zip(self._aggregates, lanes, strict=True):
             aggregate.grow(partitions)
             reported = aggregate.run(moves.rows, moves.lanes[taken : taken + len(own)])
             taken += len(own)
-            failed = None if reported.failed is None else reported.failed[0][moves.emission]
-            values = reported.new.take(pa.array(moves.emission))
+            failed = None if reported.failed is None else reported.failed[0][emission]
+            values = reported.new.take(pa.array(emission))
             out.append(Computed(values, failed, aggregate.failure))
             aggregate.settle()
         return out
@@ -308,10 +342,13 @@ class AggregatesOfFrame:
     def state(self) -> State:
         """Saved as plain arrays."""
         own = {str(i): a.state() for i, a in enumerate(self._aggregates)}
-        return {"frame": self._frame.state(), "aggregates": own}
+        later = {} if self._later is None else self._later.state()
+        return {"frame": self._frame.state(), "aggregates": own, "later": later}
 
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""
         self._frame.restore(nested(state, "frame"))
+        if self._later is not None:
+            self._later.restore(nested(state, "later"))
         for i, aggregate in enumerate(self._aggregates):
             aggregate.restore(nested(nested(state, "aggregates"), str(i)))

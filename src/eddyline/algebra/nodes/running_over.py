@@ -27,16 +27,21 @@ class Frame:
             of a number of times. The last two include those that come at the time of the current
             row.
         preceding: how many rows before the current one, microseconds, or times; None: all.
+        until: of RANGE, how many microseconds before the time of the current row it ends.
     """
 
     unit: Literal["rows", "range", "groups"]
     preceding: int | None
+    until: int = 0
 
     def __str__(self) -> str:
         start = "UNBOUNDED"
         if self.preceding is not None:
             length = self.preceding
             start = format_duration(length) if self.unit == "range" else str(length)
+        if self.until:
+            end = format_duration(self.until)
+            return f"{self.unit.upper()} BETWEEN {start} PRECEDING AND {end} PRECEDING"
         return f"{self.unit.upper()} {start} PRECEDING"
 
 
