@@ -23,9 +23,9 @@ from eddyline.kernels.options import bare, kernel
 from eddyline.kernels.ordered_rows import CHANGE, IN, NOTHING, Changes, Events
 from eddyline.kernels.prefetch import prefetch
 
-#: The largest limit for which lists are used: what an instant changes is looked for from the first
-#: row on.
-LONGEST = 32
+#: The largest limit for which lists are used: a row costs O(limit), in a treap O(log n) of all rows
+#: and O(limit) where the first rows change.
+LONGEST = 128
 #: State by number of a row: its partition; ``prefix`` is the order key of its sort key ``key``; the
 #: number of the change that shows it; its neighbours in the list; how many later rows are before
 #: it; its place if it is shown, else 0; whether it is in a list.
