@@ -244,6 +244,14 @@ def test_windows_over_what_is_certain() -> None:
             "a.x > 1 OR EXISTS (SELECT 1 FROM b WHERE b.ts >= a.ts - INTERVAL '1' SECOND)",
             "bound the times of the rows that match on both sides",
         ),
+        (
+            f"a.x > 1 OR {term('EXISTS', 5, 0)} QUALIFY LAG(a.x) OVER (ORDER BY a.ts) > 1",
+            "put a window over them",
+        ),
+        (
+            f"{term('NOT EXISTS', 5, 0)} QUALIFY SUM(a.x) OVER (PARTITION BY a.k) > 1",
+            "put a window over them",
+        ),
     ],
 )
 def test_without_bounds_windows_are_needed(where: str, message: str) -> None:

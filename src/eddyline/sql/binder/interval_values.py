@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, Expr, conjuncts, rewrite, shift_columns, walk
 from eddyline.algebra.plan import Distinct, Plan
+from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import BoundPlan, Context
 from eddyline.sql.binder.interval_joins import Member, Waits, members_of, waits_between
 from eddyline.sql.binder.outer_interval_joins import final_rows
@@ -38,6 +39,10 @@ from eddyline.sql.binder.time_windows import with_range
 BOUNDED: Final = (
     "bound the times of the rows that match on both sides, as in WHERE b.k = a.k AND b.ts BETWEEN "
     "a.ts - INTERVAL '5' MINUTE AND a.ts"
+)
+_OVER: Final = (
+    "OVER beside a sub-query whose rows are found by times is not supported: its value is known "
+    "later than the row; compute it in FROM TUMBLE((SELECT ...), _ts, INTERVAL '1' MINUTE)"
 )
 
 
@@ -93,6 +98,9 @@ def with_times(
 
     Args:
         plan: the rows of FROM. exprs: what reads the calls.
+
+    Raises:
+        UnsupportedError: there is OVER, too, of streams without windows.
     """
     changing = [c for c in calls if c.query.bound.changes]
     opened = [s for c in changing for s in c.query.bound.open_streams]
@@ -105,7 +113,7 @@ def with_times(
     if not own:
         return _beside_windows(source, plan, members, changing)
     if any(is_over(e) for expr in exprs for e in walk(expr)):
-        return None  # their order is that of all rows
+        raise source.context.error(calls[0].query.node, _OVER, UnsupportedError)
     return _without_windows(source, plan, members, changing)
 
 
