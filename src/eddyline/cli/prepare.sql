@@ -67,8 +67,10 @@ CREATE QUERY in_windows AS SELECT k, window_end, COUNT(*) AS n, SUM(v) AS v, AVG
     MIN(v) AS least, MAX(s) AS most, STDDEV(x) AS d, COUNT(DISTINCT s) AS s
   FROM d [TUMBLE 10 SECONDS] GROUP BY k, window_start, window_end;
 CREATE QUERY in_hops AS SELECT s, window_end, COUNT(*) AS n, AVG(v) AS v, MAX(x) AS x,
-    MEDIAN(v) AS middle, STDDEV(v) AS d, SUM(x) AS total, STDDEV(x) AS deviation
+    STDDEV(v) AS d, SUM(x) AS total, STDDEV(x) AS deviation
   FROM d [HOP 10 SECONDS EVERY 5 SECONDS] GROUP BY s, window_start, window_end;
+CREATE QUERY middle_of_hops AS SELECT k, MEDIAN(v) AS v, COUNT(DISTINCT s) AS s
+  FROM d [HOP 10 SECONDS EVERY 5 SECONDS] GROUP BY k, window_start, window_end;
 CREATE QUERY busiest AS SELECT k, COUNT(*) AS n FROM d [TUMBLE 10 SECONDS]
   GROUP BY k ORDER BY n DESC LIMIT 3;
 CREATE QUERY visits AS SELECT k, window_start, window_end, COUNT(*) AS n, MAX(v) AS v
