@@ -14,7 +14,8 @@ from eddyline.physical import clauses, expressions
 from eddyline.runtime.stores.stem import Stem
 from eddyline.testing import batch, difference, rows_of
 from eddyline.testing.script import Script
-from flow_cases import DDL, FILTER, GROUPS, JOIN, bags, engine, reloaded, rows
+from flow_cases import DDL, FILTER, GROUPS, JOIN, bags, engine, rows
+from restarts import restarted
 
 
 @pytest.mark.parametrize("sql", [FILTER, JOIN, GROUPS], ids=["filter", "join", "groups"])
@@ -140,7 +141,7 @@ def test_a_loaded_engine_goes_on_as_if_nothing_had_happened(options: dict[str, A
             if second == 3:
                 e.drop("late1")
                 e.drop("join1")
-        broken = reloaded(broken)
+        broken = restarted(broken)
         for name in whole.queries:
             mine, theirs = whole.queries[name], broken.queries[name]
             assert rows_of(mine.snapshot()) == rows_of(theirs.snapshot())
@@ -155,7 +156,7 @@ def test_flow_results_not_fetched_yet_are_saved() -> None:
     steps = eng.stream({"a": batch("ts | k | v\n1s | 1 | 4\n2s | 2 | 7")})
     next(steps)
     steps.close()
-    again = reloaded(eng)
+    again = restarted(eng)
     assert again.process({})["q3"]["v"].to_pylist() == eng.process({})["q3"]["v"].to_pylist()
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
-
 import pyarrow as pa
 
 from eddyline import Engine
+from restarts import restarted
 
 DDL = """
 CREATE STREAM s (ts TIMESTAMP, k STRING, n INT, ns ARRAY<INT>) TIMESTAMP BY ts;
@@ -18,13 +17,6 @@ def rows(*lists: list[int | None] | None, start: int = 1) -> pa.Table:
     ts = list(range(start, start + len(lists)))
     ns = pa.array(lists, pa.list_(pa.int32()))
     return pa.table({"ts": ts, "k": ["a"] * len(ts), "n": ts, "ns": ns})
-
-
-def restarted(engine: Engine) -> Engine:
-    saved = io.BytesIO()
-    engine.save(saved)
-    saved.seek(0)
-    return Engine.load(saved)
 
 
 def test_conditions_of_many_queries() -> None:

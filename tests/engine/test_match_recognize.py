@@ -4,7 +4,6 @@ is kept.
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +12,7 @@ import pytest
 from eddyline import Engine
 from eddyline.runtime.operators.row_conditions import RowConditions
 from eddyline.testing.text import parse_time
+from restarts import restarted
 
 SECOND = 1_000_000
 DDL = """
@@ -170,13 +170,6 @@ def test_texts_are_compared_with_those_of_earlier_rows() -> None:
     engine = restarted(engine)
     out = engine.process({"s": rows((9, "a", 0), texts="p")})
     assert values(out["q"], "k", "n") == [("a", 4)]
-
-
-def restarted(engine: Engine) -> Engine:
-    saved = io.BytesIO()
-    engine.save(saved)
-    saved.seek(0)
-    return Engine.load(saved)
 
 
 def test_rows_for_which_a_condition_fails_are_reported() -> None:

@@ -10,7 +10,8 @@ import pytest
 from eddyline import Engine
 from eddyline.testing import batch, difference, rows_of
 from eddyline.testing.feeding import process_all
-from flow_cases import SECOND, bags, engine, reloaded
+from flow_cases import SECOND, bags, engine
+from restarts import restarted
 from thinned import thinned
 
 KEYS = "SELECT a.v, b.v AS w FROM a [PARTITION BY k ROWS {n}], b [PARTITION BY k ROWS {m}] WHERE "
@@ -74,7 +75,7 @@ def test_answers_are_those_of_trees_while_rows_leave(kind: str, chunk: int) -> N
             for eng in engines:
                 eng.drop("q1")
         if second in (6, 11):
-            engines = [reloaded(eng) for eng in engines]
+            engines = [restarted(eng) for eng in engines]
         for name in names:
             answers = [rows_of(eng.queries[name].snapshot()) for eng in engines]
             assert difference(*answers) == ([], [])
@@ -154,7 +155,7 @@ def test_a_late_query_sees_the_rows_that_are_still_there(kind: str) -> None:
         seen = {key: n for key, n in seen.items() if n}
         assert seen == _bag(eng.queries["late"].snapshot())
         if second == 9:
-            eng = reloaded(eng)
+            eng = restarted(eng)
     answers = [rows_of(each.queries["late"].snapshot()) for each in (eng, whole)]
     assert difference(*answers) == ([], [])
 

@@ -14,7 +14,8 @@ from eddyline import Engine
 from eddyline.testing import batch, difference, engine_with, rows_of
 from eddyline.testing.feeding import process_all
 from eddyline.testing.script import Script
-from flow_cases import DDL, SECOND, bags, engine, reloaded, rows
+from flow_cases import DDL, SECOND, bags, engine, rows
+from restarts import restarted
 from thinned import thinned
 
 NAMES = pa.table({"k": [1, 2], "name": ["one", "two"]})
@@ -160,7 +161,7 @@ def test_a_late_query_sees_the_rows_behind_which_none_is_missing() -> None:
         eng.query(queries["more"], name="more")
         answers.append(rows_of(eng.queries["more"].snapshot()))
     assert difference(*answers) == ([], [])
-    engines = [reloaded(eng) for eng in engines]
+    engines = [restarted(eng) for eng in engines]
     for second in range(40, 52):
         some = rows(chance, second, 20)
         said = [bags(eng.process(some), ["few", "more"]) for eng in engines]

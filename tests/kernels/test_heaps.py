@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.heaps import NO_NODE, run_extreme
+from eddyline.kernels.heaps import NO_NODE, Heap, Values, run_extreme
 from eddyline.kernels.text import text_prefixes
 from eddyline.runtime.stores.columns import text_buffers
 
@@ -48,13 +47,16 @@ class Heaps:
     def run(self, rows: list[tuple[int, int, int]]) -> list[tuple[object, object]]:
         """Rows are (group, sign, node); every row is an emission."""
         slot, sign, node = (np.array([r[i] for r in rows], np.int64) for i in range(3))
-        kernel: Any = run_extreme  # its arguments are unpacked
-        new, old = kernel(
+        child, sibling, previous = self.links
+        new, old = run_extreme(
             SignedRows(slot, sign.astype(np.int8), np.ones(slot.size, np.bool_)),
-            node, self.largest,
-            self.occurrences, self.order, self.row + 5, 5, self.offsets + 9, 9, self.data,
-            *self.links, self.root, self.reported,
-        )  # fmt: skip
+            node,
+            self.largest,
+            self.occurrences,
+            Values(self.order, self.row + 5, 5, self.offsets + 9, 9, self.data),
+            Heap(child, sibling, previous, self.root),
+            self.reported,
+        )
         return [(self.value(n), self.value(o)) for n, o in zip(new, old, strict=True)]
 
 

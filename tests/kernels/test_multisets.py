@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from eddyline.kernels import multisets, treaps
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.heaps import NO_NODE
+from eddyline.kernels.heaps import NO_NODE, Values
 from eddyline.kernels.text import text_prefixes
-from eddyline.kernels.treaps import TOTAL
 from eddyline.runtime.stores.columns import text_buffers
 
 GROUPS = 2
@@ -45,14 +44,14 @@ class Trees:
         self.links = np.full((nodes, treaps.LINKS), NO_NODE, np.int64)
         self.root = np.full(GROUPS, NO_NODE, np.int64)
 
-    def run(self, kernel: Any, rows: list[tuple[int, int, int]], *arguments: Any) -> Any:
+    def run(self, kernel: Any, rows: list[tuple[int, int, int]], argument: Any) -> Any:
         """Rows are (group, sign, number of the value) and count twice; each is an emission."""
         slot, sign, value = (np.array([r[i] for r in rows], np.int64) for i in range(3))
         signed = SignedRows(slot, sign.astype(np.int8), np.ones(slot.size, np.bool_))
         node, weight = slot * len(self.values) + value, np.full(slot.size, 2)
-        texts = (self.row, 5, self.offsets, 9, self.data)
-        state = (self.occurrences, self.order, *texts, self.links, self.root)
-        return kernel(signed, node, weight, *arguments, *state)
+        values = Values(self.order, self.row, 5, self.offsets, 9, self.data)
+        trees = multisets.Trees(values, self.occurrences, self.links, self.root)
+        return kernel(signed, node, weight, argument, trees)
 
     def value(self, node: int) -> Any:
         return None if node == NO_NODE else self.values[node % len(self.values)]
@@ -81,6 +80,8 @@ def expected(what: int, values: list[Any], descending: bool) -> list[list[Any]]:
 @given(data=st.data())
 def test_picks_against_sorted_lists(values: list[Any], what: int, data: st.DataObject) -> None:
     trees, descending = Trees(values), data.draw(st.booleans())
+    fractions = PLACES if what == multisets.NTH else FRACTIONS
+    choice = multisets.Choice(what, fractions, descending, 0)
     held: list[list[int]] = [[] for _ in range(GROUPS)]
     for _ in range(data.draw(st.integers(1, 3))):
         rows, wanted = [], []
@@ -95,8 +96,7 @@ def test_picks_against_sorted_lists(values: list[Any], what: int, data: st.DataO
                 held[group].append(value)
             rows.append((group, -1 if leaving else 1, value))
             wanted.append(expected(what, [values[v] for v in held[group] * 2], descending))
-        fractions = PLACES if what == multisets.NTH else FRACTIONS
-        found, counts = trees.run(multisets.run_picks, rows, what, fractions, descending, 0)
+        found, counts = trees.run(multisets.run_picks, rows, choice)
         assert [[[trees.value(v) for v in pair] for pair in of] for of in found] == wanted
         assert counts[-1] == 2 * len(held[rows[-1][0]])
 
@@ -110,15 +110,14 @@ def test_rows_behind_those_that_are_picked_are_forgotten(
     rows: list[tuple[int, int]], descending: bool
 ) -> None:
     trees = Trees(TEXTS)
+    choice = multisets.Choice(multisets.NTH, PLACES[2:3], descending, 3)
     held: list[list[Any]] = [[] for _ in range(GROUPS)]
     for group, value in rows:
         held[group].append(TEXTS[value])
-        run = trees.run(
-            multisets.run_picks, [(group, 1, value)], multisets.NTH, PLACES[2:3], descending, 3
-        )
+        found, counts = trees.run(multisets.run_picks, [(group, 1, value)], choice)
         wanted = sorted(held[group] * 2, reverse=descending)[2:3] or [None]
-        assert [trees.value(run[0][0, 0, 0])] == wanted
-        assert run[1][0] == min(2 * len(held[group]), 3) == trees.links[trees.root[group], TOTAL]
+        assert [trees.value(found[0, 0, 0])] == wanted
+        assert counts[0] == min(2 * len(held[group]), 3)
 
 
 @pytest.mark.parametrize("once", [False, True])

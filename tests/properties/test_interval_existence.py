@@ -4,7 +4,6 @@ row comes once, when it is certain, or with its first match; computed here from 
 
 from __future__ import annotations
 
-import io
 from random import Random
 from typing import Any, Final
 
@@ -17,12 +16,9 @@ from eddyline import Engine, SqlError
 from eddyline.testing.engines import engine_with
 from eddyline.testing.script import Script
 from eddyline.testing.strategies import OPTIONS
+from interval_runs import DDL, STEPS, run
 from window_rows import rows
 
-DDL: Final = "".join(
-    f"CREATE STREAM {name} (ts TIMESTAMP, k STRING, x BIGINT) TIMESTAMP BY ts;" for name in "ab"
-)
-STEPS: Final = (-300_000, -1, 0, 1, 100_000, 300_000, 800_001)
 TERMS: Final = {
     "EXISTS": "EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.x > 0 AND {times})",
     "NOT EXISTS": "NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.x > 0 AND {times})",
@@ -120,13 +116,6 @@ def results(tables: list[pa.Table]) -> list[Result]:
     return sorted(found, key=repr)
 
 
-def restarted(engine: Engine) -> Engine:
-    saved = io.BytesIO()
-    engine.save(saved)
-    saved.seek(0)
-    return Engine.load(saved)
-
-
 def bounded(random: Random) -> tuple[str, int, int]:
     back = random.choice(STEPS)
     return random.choice([*TERMS]), back, random.choice([s for s in STEPS if s >= -back])
@@ -144,31 +133,15 @@ def play(random: Random, options: dict[str, Any]) -> int:
     for name, reader in readers.items():
         cases[name] = [bounded(random) for _ in range(2)]
         engine.query(reader.format(*(term(*t) for t in cases[name])), name=name)
-    fed: dict[str, list[Any]] = {"a": [], "b": []}
-    out: dict[str, list[pa.Table]] = {name: [] for name in engine.queries}
-    now = random.choice([-3_200_000, 1_000_000])
-    for _ in range(random.randint(1, 4)):
-        tables, ends = {}, [now]
-        for stream in "ab":
-            clock = [now]
-            tables[stream] = rows(random, clock, random.choice([1, 4, 9]), "ab")
-            fed[stream] += zip(*tables[stream].to_pydict().values(), strict=True)
-            ends.append(clock[0])
-        now = max(ends)
-        changes = engine.process(tables, watermark=now)
-        for name, found in out.items():
-            found.append(changes[name])
-        if random.random() < 0.4:
-            engine = restarted(engine)
-    changes = engine.advance(now + 10_000_000)
+    ran = run(random, engine)
     total = 0
     for name, terms in cases.items():
-        found = results([*out[name], changes[name]])
+        found = results(ran.out[name])
         if name in readers:
-            wanted = expected_values(readers[name], terms, fed, now + 10_000_000)
+            wanted = expected_values(readers[name], terms, ran.given, ran.until)
         else:
-            wanted = expected(terms, fed, now + 10_000_000)
-        assert found == wanted, (readers.get(name), terms, fed)
+            wanted = expected(terms, ran.given, ran.until)
+        assert found == wanted, (readers.get(name), terms, ran.given)
         total += len(found)
     return total
 

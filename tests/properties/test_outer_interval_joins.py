@@ -4,7 +4,6 @@ match, when no match can come any more; computed here from all rows ever.
 
 from __future__ import annotations
 
-import io
 from random import Random
 from typing import Any
 
@@ -13,15 +12,10 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from eddyline import Engine
 from eddyline.testing.engines import engine_with
 from eddyline.testing.strategies import OPTIONS
-from window_rows import rows
+from interval_runs import DDL, STEPS, run
 
-DDL = "".join(
-    f"CREATE STREAM {name} (ts TIMESTAMP, k STRING, x BIGINT) TIMESTAMP BY ts;" for name in "ab"
-)
-STEPS = (-300_000, -1, 0, 1, 100_000, 300_000, 800_001)
 #: A result: its instant, and the rows of a and b, as (ts, k, x), or None.
 Result = tuple[int, Any, Any]
 
@@ -70,13 +64,6 @@ def results(tables: list[pa.Table]) -> list[Result]:
     return sorted(found, key=repr)
 
 
-def restarted(engine: Engine) -> Engine:
-    saved = io.BytesIO()
-    engine.save(saved)
-    saved.seek(0)
-    return Engine.load(saved)
-
-
 def play(random: Random, options: dict[str, Any]) -> int:
     """Rows and restarts; returns the number of results."""
     engine = engine_with(**options)
@@ -91,28 +78,12 @@ def play(random: Random, options: dict[str, Any]) -> int:
         engine.query(
             f"{counts}INTERVAL '1' SECOND) GROUP BY window_start, window_end", name=f"n{side}"
         )
-    fed: dict[str, list[Any]] = {"a": [], "b": []}
-    out: dict[str, list[pa.Table]] = {name: [] for name in engine.queries}
-    now = random.choice([-3_200_000, 1_000_000])
-    for _ in range(random.randint(1, 4)):
-        tables, ends = {}, [now]
-        for stream in "ab":
-            clock = [now]
-            tables[stream] = rows(random, clock, random.choice([1, 4, 9]), "ab")
-            fed[stream] += list(zip(*tables[stream].to_pydict().values(), strict=True))
-            ends.append(clock[0])
-        now = max(ends)
-        changes = engine.process(tables, watermark=now)
-        for name, found in out.items():
-            found.append(changes[name])
-        if random.random() < 0.4:
-            engine = restarted(engine)
-    changes = engine.advance(now + 10_000_000)
+    ran = run(random, engine)
     total = 0
     for side, case in cases.items():
-        found = results([*out[side], changes[side]])
-        assert found == expected(side, *case, fed, now + 10_000_000), (side, case, fed)
-        counted = [n for t in (*out[f"n{side}"], changes[f"n{side}"]) for n in t["n"].to_pylist()]
+        found = results(ran.out[side])
+        assert found == expected(side, *case, ran.given, ran.until), (side, case, ran.given)
+        counted = [n for t in ran.out[f"n{side}"] for n in t["n"].to_pylist()]
         assert sum(counted) == len(found)
         total += len(found)
     return total

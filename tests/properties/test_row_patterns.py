@@ -4,7 +4,6 @@ the rows are cut into batches and chunks, with restarts.
 
 from __future__ import annotations
 
-import io
 from collections import defaultdict
 from random import Random
 from typing import Any, Final
@@ -14,11 +13,11 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from eddyline import Engine
 from eddyline.testing.engines import engine_with
 from eddyline.testing.row_patterns import Row, TooManyWays, matches
 from eddyline.testing.strategies import OPTIONS
 from eddyline.testing.strategies.row_patterns import PatternQuery, pattern_queries
+from restarts import restarted
 from window_rows import rows
 
 DDL: Final = "CREATE STREAM s (ts TIMESTAMP, k STRING, x BIGINT) TIMESTAMP BY ts"
@@ -56,13 +55,6 @@ def expected(
 
 def ordered(results: list[tuple[int, tuple[Any, ...]]]) -> list[Any]:
     return sorted(results, key=repr)
-
-
-def restarted(engine: Engine) -> Engine:
-    saved = io.BytesIO()
-    engine.save(saved)
-    saved.seek(0)
-    return Engine.load(saved)
 
 
 def play(random: Random, queries: list[PatternQuery], options: dict[str, Any]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any, Final
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.group import GroupBy
 from eddyline.runtime.operators.matching import Matching
 from eddyline.types import TIMESTAMP
+from restarts import restarted
 
 DDL: Final = """
     CREATE STREAM s (ts TIMESTAMP, k BIGINT, v DOUBLE) TIMESTAMP BY ts;
@@ -38,13 +38,6 @@ def readings(second: int, values: dict[int, float]) -> pa.Table:
             "v": pa.array(list(values.values()), pa.float64()),
         }
     )
-
-
-def restarted(engine: eddyline.Engine) -> eddyline.Engine:
-    saved = io.BytesIO()
-    engine.save(saved)
-    saved.seek(0)
-    return eddyline.Engine.load(saved)
 
 
 def plain(table: pa.Table, *columns: str) -> list[tuple[Any, ...]]:

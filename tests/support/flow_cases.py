@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -34,13 +33,6 @@ def engine(**options: Any) -> Engine:
     out.sql(DDL)
     out.table("names", pa.table({"k": [1, 2], "name": ["one", "two"]}))
     return out
-
-
-def reloaded(eng: Engine) -> Engine:
-    file = io.BytesIO()
-    eng.save(file)
-    file.seek(0)
-    return Engine.load(file)
 
 
 def rows(chance: random.Random, start: int, count: int = 8) -> dict[str, pa.Table]:

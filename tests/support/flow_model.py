@@ -131,7 +131,7 @@ class Model:
                 new_policy,
                 gates=gates,
                 schedule=None if schedule is None else make_schedule(schedule, rows_per_step),
-                pull_up=pull_up,
+                selections="pull" if pull_up else "push",
             )
         self.flow.paced = schedule is not None
         self.got: dict[int, list[Result]] = {}  # by bit

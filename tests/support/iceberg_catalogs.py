@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from table_cases import EngineTables, bag
+from lake_tables import LakeTables
 
 if TYPE_CHECKING:
     from pyiceberg.catalog.sql import SqlCatalog
@@ -37,7 +37,7 @@ def iceberg_table(place: Path, name: str) -> Table:
     return catalog_of(place).load_table(("lake", name))
 
 
-class IcebergTables(EngineTables):
+class IcebergTables(LakeTables):
     """Iceberg tables of a catalog in a directory."""
 
     def __init__(
@@ -63,7 +63,3 @@ class IcebergTables(EngineTables):
 
     def table(self, name: str) -> pa.Table:
         return iceberg_table(self.place, name).scan().to_arrow()
-
-    def rows(self, table: str) -> list[tuple[Any, ...]]:
-        columns = [column.to_pylist() for column in self.table(table).columns]
-        return bag(list(zip(*columns, strict=True)))

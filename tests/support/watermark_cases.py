@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import pyarrow as pa
@@ -39,10 +38,3 @@ def watermarks(eng: Engine) -> dict[str, int | None]:
         "".join(g["members"]): g["watermark"] // SECOND if g["watermark"] > -(1 << 60) else None
         for g in eng.stats()["groups"]
     }
-
-
-def reloaded(eng: Engine) -> Engine:
-    saved = io.BytesIO()
-    eng.save(saved)
-    saved.seek(0)
-    return Engine.load(saved)

@@ -139,6 +139,12 @@ class RunningJob:
         """
         return self._requested({"sql": sql}, patience_s)[0]
 
+    def change(self, statement: str, patience_s: float) -> None:
+        """Let the job execute one statement, as ``execute``; raises also what the job responds."""
+        response = self.execute(statement, patience_s)
+        if response.error is not None:
+            raise response.error
+
     def answer(self, query: str, patience_s: float) -> pa.Table:
         """Q(now): the rows of a query's answer.
 

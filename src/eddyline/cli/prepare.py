@@ -63,7 +63,7 @@ def _run_job(place: Path, archive: Path, log: Path) -> None:
     session.sql(SCRIPT.read_text())
     session.start(available_now=True).finish()
     spark.stop()
-    process: subprocess.Popen[bytes] = gateway.proc  # type: ignore[union-attr]
+    process: subprocess.Popen[bytes] = gateway.proc  # type: ignore[union-attr]  # untyped
     assert process.stdin is not None, "see launch_gateway"
     process.stdin.close()  # ends Java
     process.wait(_TIMEOUT_S)

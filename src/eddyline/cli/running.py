@@ -67,9 +67,7 @@ def alter(
         statement = f"ALTER QUERY {quoted(known)} {sink}"
         if len(parse(statement)) != 1:
             raise SqlError("expected WITH and the options of one sink")
-        response = job.execute(statement, patience)
-        if response.error is not None:
-            raise response.error
+        job.change(statement, patience)
         typer.echo(f"altered {known}")
 
 
@@ -85,9 +83,7 @@ def drop(
     with failures.reported():
         job = RunningJob(checkpoint)
         known = job.running().query(name)["name"]
-        response = job.execute(drop_statement(known), patience)
-        if response.error is not None:
-            raise response.error
+        job.change(drop_statement(known), patience)
         typer.echo(f"dropped {known}")
 
 
@@ -101,9 +97,7 @@ def reset_watermark(
     from eddyline.spark.statement_texts import reset_statement
 
     with failures.reported():
-        response = RunningJob(checkpoint).execute(reset_statement(stream), patience)
-        if response.error is not None:
-            raise response.error
+        RunningJob(checkpoint).change(reset_statement(stream), patience)
         typer.echo(f"reset {stream}")
 
 

@@ -64,4 +64,5 @@ def _of_body(name: str, code: PythonCode) -> Callable[..., Any]:
 def _called(found: Any, name: str) -> Callable[..., Any]:
     if not callable(found):
         raise SqlError(f"{name} is a {type(found).__name__}, and cannot be called")
-    return found  # type: ignore[no-any-return]
+    function: Callable[..., Any] = found
+    return function

@@ -51,7 +51,8 @@ class Feeding:
         """See :meth:`Engine.process`."""
         _check_watermark(watermark)
         now = self._wall_clock() if now is None else now
-        self._parts.overload.begin_call()
+        overload = self._parts.overload
+        overload.begin_call()
         started = time.thread_time()
         late, bad = self._parts.inputs.accept(inputs, now)
         read = time.thread_time()
@@ -62,8 +63,9 @@ class Feeding:
             pass
         if budget is not None:
             progress.serve(budget)
-        self._parts.overload.add_call(read - started, time.thread_time() - started)
-        self._parts.overload.end_call()
+        overload.intake.reading += read - started
+        overload.intake.calls += time.thread_time() - started
+        overload.end_call()
         return self._changes(late, bad)
 
     def advance(self, to: int) -> Changes:

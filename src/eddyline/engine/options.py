@@ -10,8 +10,9 @@ from eddyline.engine.overload.drop_box import check_rates
 from eddyline.errors import StateError, did_you_mean
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
-from eddyline.physical.flows import Executor, Schedules, Selections, Sharing
+from eddyline.physical.flows import Executor, Schedules, Sharing
 from eddyline.physical.strategy import Feedback, FeedbackForm, Mns, StateStrategy, Strategy
+from eddyline.runtime.eddy.join_flow import Selections
 from eddyline.runtime.eddy.policies import PolicyName
 from eddyline.sql.durations import parse_duration
 

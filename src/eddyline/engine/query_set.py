@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.parameters import has_parameters
-from eddyline.algebra.plan import Plan, Updates
+from eddyline.algebra.plan import Plan
 from eddyline.engine.changes import KnownQueries
 from eddyline.engine.execution.bad_rows import bad_rows
 from eddyline.engine.execution.execution import Execution
@@ -20,6 +20,7 @@ from eddyline.engine.execution.parameterized import (
     ParameterizedGroups,
     ParameterizedSubscription,
 )
+from eddyline.engine.ingest.tables import ParameterTable
 from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.placement.placements import Placements
@@ -35,7 +36,6 @@ from eddyline.physical.strategy import Strategy
 from eddyline.runtime.graph import Ran, in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.state import State, array
-from eddyline.runtime.stores.stem import Stem
 from eddyline.sharing.instances import Instances, decompose_instances
 from eddyline.sharing.signature import Part, Signature, decompose
 from eddyline.sql.catalog import Names
@@ -156,7 +156,7 @@ class QuerySet:
         self.on_set_aside(query)
 
     def add_for_each(
-        self, spec: QuerySpec, table: Stem, updates: Updates, *, restored: bool = False
+        self, spec: QuerySpec, table: ParameterTable, *, restored: bool = False
     ) -> Query:
         """Add a query with an instance for each row of a table; its plan has Parameters.
 
@@ -176,12 +176,12 @@ class QuerySet:
                 "streams, in their windows, or in predicates above other operators: "
                 "SELECT ... FROM (SELECT ... GROUP BY ...) WHERE n > rules.n"
             )
-        if isinstance(found, Instances) and updates == "non-retroactive":
+        if isinstance(found, Instances) and table.updates == "non-retroactive":
             raise UnsupportedError(
                 f"table {table.name!r} is non-retroactive, and groups have no time at which a rule "
                 "applies to them: declare the table WITH (updates = 'retroactive')"
             )
-        if updates == "non-retroactive" and plan.takes_back:
+        if table.updates == "non-retroactive" and plan.takes_back:
             raise UnsupportedError(
                 f"table {table.name!r} is non-retroactive, and FOR EACH ROW OF it would have to "
                 "know which rules a row that is taken back was for: declare the table WITH "
@@ -190,16 +190,16 @@ class QuerySet:
         query = self._new(spec)
         query.replace_key = None  # rows of one rule do not replace those of another
         query.reads |= {table.name}
-        self._start_for_each(query, table, updates, restored=restored)
+        self._start_for_each(query, table, restored=restored)
         self._list(query)
         return query
 
     def _start_for_each(
-        self, query: Query, table: Stem, updates: Updates, *, restored: bool = False
+        self, query: Query, table: ParameterTable, *, restored: bool = False
     ) -> None:
         found = _instances(query.plan, query.emit)
         assert found is not None, "it is such a query"
-        self.placements.start_parameterized(query, found, table, updates, restored=restored)
+        self.placements.start_parameterized(query, found, table, restored=restored)
         assert isinstance(query.subscription, ParameterizedSubscription), "just added"
         self.parameterized[query.name] = query.subscription
 
@@ -219,7 +219,7 @@ class QuerySet:
             if before is None:
                 self.placements.start(query)
             else:
-                self._start_for_each(query, before.rows, before.updates)
+                self._start_for_each(query, before.parameters)
 
     def follow(self, clock: int) -> None:
         """Apply the chunk's changes of tables to the instances of parameterized queries."""

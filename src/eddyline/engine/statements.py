@@ -187,11 +187,9 @@ class Statements:
                 placement, aside = self.placements.get(name), self.aside.get(name)
                 query = self._parts.queries.add(spec, placement=placement, aside=aside)
             else:
-                query = self._parts.queries.add_for_each(
-                    spec,
-                    *self._parts.inputs.parameters(rules),
-                    restored=name in self.placements,
-                )
+                table = self._parts.inputs.parameters(rules)
+                restored = name in self.placements
+                query = self._parts.queries.add_for_each(spec, table, restored=restored)
         except EddylineError:
             self._parts.catalog.drop("query", name)
             raise

@@ -112,23 +112,7 @@ def connect(
     planning.corrections = lambda: queries.workload.results.corrections
     progress = Progress(inputs, queries, wall_clock)
     shedding = Shedding(inputs, statistics)
-    graph = queries.execution.graph
-    overload = Overload(
-        shedding,
-        inputs,
-        queries.workload,
-        statistics,
-        inputs.measuring.statistics,
-        prices,
-        IntakeTimes(lambda: sum(o.cpu_seconds + o.delivering_seconds for o in graph)),
-    )
-
-    def release(query: Query) -> None:
-        """A query that is set aside neither needs capacity nor refuses that rows are dropped."""
-        shedding.drop(query)
-        overload.changed()
-
-    queries.on_set_aside = release
+    overload = _overload(shedding, inputs, queries, statistics, prices)
     stateful = StatefulParts(catalog, inputs, queries, definitions, progress, shedding, overload)
     statements = Statements(stateful, declared, planning)
     parts = Parts(
@@ -141,3 +125,19 @@ def connect(
     )
     parts.configure(settings)
     return parts
+
+
+def _overload(
+    shedding: Shedding, inputs: Inputs, queries: QuerySet, statistics: Statistics, prices: Prices
+) -> Overload:
+    graph, measured = queries.execution.graph, inputs.measuring.statistics
+    intake = IntakeTimes(lambda: sum(o.cpu_seconds + o.delivering_seconds for o in graph))
+    overload = Overload(shedding, inputs, queries.workload, statistics, measured, prices, intake)
+
+    def release(query: Query) -> None:
+        """A query that is set aside neither needs capacity nor refuses that rows are dropped."""
+        shedding.drop(query)
+        overload.changed()
+
+    queries.on_set_aside = release
+    return overload

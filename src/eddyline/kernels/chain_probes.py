@@ -8,10 +8,12 @@ pass over the new rows, whatever the size of the window. Any number of consumers
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from eddyline.kernels.chains import KEY, LINK, NOTHING, bucket_of, grown
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import inlined, kernel
 from eddyline.kernels.prefetch import AHEAD, prefetch
 
 
@@ -177,20 +179,9 @@ def probe(
     Returns:
         int64 probe numbers and int64 positions, in probe order, newest match first.
     """
-    cursor = newest(
-        heads,
-        shift,
-        split,
-        nodes,
-        base,
-        new_rows,
-        row_ts,
-        row_seq,
-        inclusive,
-        probe_key,
-        probe_ts,
-        probe_seq,
-    )
+    probes = probe_key, probe_ts, probe_seq
+    index = heads, shift, split, nodes, base
+    cursor = newest(*index, new_rows, row_ts, row_seq, inclusive, *probes)
     stop = np.empty(probe_key.size, np.int64)
     oldest = first  # the first row that may be alive
     for p in range(probe_key.size):
@@ -198,20 +189,15 @@ def probe(
             while oldest < end and expiry[oldest - base] + lifespan <= probe_ts[p]:
                 oldest += 1
         stop[p] = oldest
-    return follow(
-        nodes,
-        base,
-        cursor,
-        stop,
-        expiry,
-        lifespan,
-        fifo,
-        death_ts,
-        death_seq,
-        inclusive,
-        probe_key,
-        probe_ts,
-        probe_seq,
+    life = expiry, lifespan, fifo, death_ts, death_seq
+    return follow(nodes, base, cursor, stop, *life, inclusive, *probes)
+
+
+@inlined
+def _came(ts: Any, seq: Any, probe_ts: Any, probe_seq: Any, inclusive: Any) -> Any:
+    """Whether a probe sees a change of (ts, seq)."""
+    return ts < probe_ts or (
+        ts == probe_ts and (seq < probe_seq or (seq == probe_seq and inclusive))
     )
 
 
@@ -246,9 +232,7 @@ def newest(
         seq = probe_seq[p]
         while reached < new_rows.size:
             pos = new_rows[reached]
-            t = row_ts[pos - base]
-            s = row_seq[pos - base]
-            if t > ts or (t == ts and (s > seq or (s == seq and not inclusive))):
+            if not _came(row_ts[pos - base], row_seq[pos - base], ts, seq, inclusive):
                 break
             heads[bucket_of(nodes[pos - base, KEY], shift, split)] = pos
             reached += 1
@@ -326,14 +310,7 @@ def follow(
             if not fifo and match:  # this order: the first part is predictable
                 match = expiry[at] + lifespan > probe_ts[p]
             if mortal and match:
-                d = death_ts[at]
-                match = d > probe_ts[p] or (
-                    d == probe_ts[p]
-                    and (
-                        death_seq[at] > probe_seq[p]
-                        or (death_seq[at] == probe_seq[p] and not inclusive)
-                    )
-                )
+                match = not _came(death_ts[at], death_seq[at], probe_ts[p], probe_seq[p], inclusive)
             found_by[count] = p
             found[count] = pos
             count += match

@@ -35,11 +35,14 @@ class Values(NamedTuple):
 
 
 class Heap(NamedTuple):
-    """The links of nodes, int64 by node; ``previous`` is the left sibling or parent."""
+    """The links of nodes, int64 by node, where ``previous`` is the left sibling or parent; and the
+    roots of groups.
+    """
 
     child: np.ndarray
     sibling: np.ndarray
     previous: np.ndarray
+    root: np.ndarray
 
 
 @bare
@@ -69,29 +72,17 @@ def run_extreme(
     node: np.ndarray,
     largest: bool,
     occurrences: np.ndarray,
-    order_key: np.ndarray,
-    row: np.ndarray,
-    base: int,
-    offsets: np.ndarray,
-    origin: int,
-    data: np.ndarray,
-    child: np.ndarray,
-    sibling: np.ndarray,
-    previous: np.ndarray,
-    root: np.ndarray,
+    values: Values,
+    heap: Heap,
     reported: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """MIN or MAX -> new and old nodes at the emissions, -1 for NULL.
 
     Args:
         node: int64[n], the (group, value) pair of each row, -1 for a NULL value.
-        occurrences: by node. order_key, row, base, offsets, origin, data: see ``Values``.
-        child, sibling, previous: see ``Heap``.
-        root, reported: by group.
+        occurrences: by node. reported: by group.
     """
-    values = Values(order_key, row, base, offsets, origin, data)
-    heap = Heap(child, sibling, previous)
-    slot, sign, emit = rows.slot, rows.sign, rows.emit
+    slot, sign, emit, root = rows.slot, rows.sign, rows.emit, heap.root
     m = emit.sum()
     new = np.empty(m, np.int64)
     old = np.empty(m, np.int64)
@@ -138,7 +129,7 @@ def _meld(a: int, b: int, largest: bool, values: Values, heap: Heap) -> int:
     """One heap out of two roots: the lesser root becomes the first child of the other."""
     if precedes(b, a, largest, values):
         a, b = b, a
-    child, sibling, previous = heap
+    child, sibling, previous = heap.child, heap.sibling, heap.previous
     sibling[b] = child[a]
     if child[a] != NO_NODE:
         previous[child[a]] = b
@@ -152,7 +143,7 @@ def _meld(a: int, b: int, largest: bool, values: Values, heap: Heap) -> int:
 @bare_inlined
 def _cut(v: int, heap: Heap) -> None:
     """Take a non-root node out of its sibling list."""
-    child, sibling, previous = heap
+    child, sibling, previous = heap.child, heap.sibling, heap.previous
     p = previous[v]
     if child[p] == v:
         child[p] = sibling[v]
@@ -165,7 +156,7 @@ def _cut(v: int, heap: Heap) -> None:
 @bare
 def _merge_children(v: int, largest: bool, values: Values, heap: Heap) -> int:
     """The standard two passes: meld in pairs left to right, then all from right to left."""
-    child, sibling, previous = heap
+    child, sibling, previous = heap.child, heap.sibling, heap.previous
     pairs = NO_NODE  # a stack of melded pairs, linked through ``sibling``
     a = child[v]
     child[v] = NO_NODE

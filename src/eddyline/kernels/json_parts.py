@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from eddyline.kernels.json_paths import MAX_DEPTH, value_span
+from eddyline.kernels.json_paths import Path, room_for, value_span
 from eddyline.kernels.json_text import after_space, after_string, unescape
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare, kernel
 
 #: What begins an array and an object.
 ARRAY, OBJECT = 91, 123
@@ -29,12 +29,9 @@ def counted_parts(
         steps, names: no steps, as of ``json_paths.steps_of``.
         counts: int64[n].
     """
-    of_depth = np.zeros(MAX_DEPTH, np.int64)
-    is_object = np.zeros(MAX_DEPTH, np.bool_)
+    path, room = Path(steps, names), room_for(names)
     for row in range(counts.size):
-        first, last = value_span(
-            data, offsets[row], offsets[row + 1], steps, names, of_depth, is_object
-        )
+        first, last = value_span(data, offsets[row], offsets[row + 1], path, room)
         counts[row] = -1
         if first < 0 or data[first] != opening:
             continue
@@ -46,7 +43,7 @@ def counted_parts(
         counts[row] = count
 
 
-@kernel
+@bare
 def _after_part(data: np.ndarray, p: int, end: int) -> int:
     """Behind the comma, or the end, that follows a part of valid JSON."""
     depth = 0
@@ -104,7 +101,7 @@ def written_parts(
             ends[part], key_ends[part] = written, named
 
 
-@kernel
+@bare
 def _after_value(data: np.ndarray, p: int, end: int) -> int:
     """Behind a value of valid JSON that is part of another."""
     depth = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare, kernel
 from eddyline.kernels.pattern_state import (
     CURRENT,
     FINE,
@@ -26,14 +26,14 @@ from eddyline.kernels.pattern_state import (
     TARGET_IS_FIRST,
     TO_FIRST,
     TO_NEXT,
+    Memory,
 )
 
 
-@kernel
-def skip_target(
-    p: int, skip: int, variables: int, rows: np.ndarray, partitions: np.ndarray
-) -> tuple[int, int]:
+@bare
+def skip_target(p: int, skip: int, variables: int, memory: Memory) -> tuple[int, int]:
     """Where the next attempt begins behind a match, and the problem."""
+    rows, partitions = memory.rows, memory.partitions
     start, last = partitions[p, START], partitions[p, CURRENT]
     if skip == PAST_LAST:
         return rows[last, NEXT], FINE
@@ -55,19 +55,11 @@ def skip_target(
     return found, FINE
 
 
-@kernel
-def emit(
-    p: int,
-    now: int,
-    seq: int,
-    problem: int,
-    rows: np.ndarray,
-    partitions: np.ndarray,
-    heads: np.ndarray,
-    items: np.ndarray,
-    c: np.ndarray,
-) -> bool:
+@bare
+def emit(p: int, now: int, seq: int, problem: int, memory: Memory) -> bool:
     """Add a match, or the first row of an attempt with a problem; False: there is no room."""
+    rows, partitions = memory.rows, memory.partitions
+    heads, items, c = memory.heads, memory.items, memory.c
     start = partitions[p, START]
     last = partitions[p, CURRENT] if problem == FINE else start
     h, at = c[HEADS], c[ITEMS]

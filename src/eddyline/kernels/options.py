@@ -26,7 +26,7 @@ def _ensure_cache_directory() -> None:
     try:
         numba.njit(cache=True)(probe)
     except RuntimeError:  # no directory can be written
-        numba.config.CACHE_DIR = str(_own_temporary_directory())  # type: ignore[attr-defined]
+        numba.config.CACHE_DIR = str(_own_temporary_directory())  # type: ignore[attr-defined]  # untyped
 
 
 def _own_temporary_directory() -> Path:

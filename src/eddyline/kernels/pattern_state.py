@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eddyline.kernels.options import inlined
+from eddyline.kernels.options import bare_inlined
 
 #: No row, no choice.
 NONE = -1
@@ -63,21 +63,65 @@ class Program(NamedTuple):
     most_steps: int
 
 
-@inlined
-def new_row(free_rows: np.ndarray, c: np.ndarray) -> int:
-    """A free number of a row."""
+class Chunk(NamedTuple):
+    """Rows in their order, or instants of partitions.
+
+    Attributes:
+        partition, ts: int64[n], of each row; or, if ``seq`` has no items, partitions that can get
+            no more rows before and at an instant.
+        seq: int64[n]. bits: int64[n], the variables whose conditions on the row alone hold.
+        nulls: int64[n], a bit per value. values: int64[v, n], which other conditions read.
+    """
+
+    partition: np.ndarray
+    ts: np.ndarray
+    seq: np.ndarray
+    bits: np.ndarray
+    nulls: np.ndarray
+    values: np.ndarray
+
+
+class Memory(NamedTuple):
+    """What the matcher changes.
+
+    Attributes:
+        rows, partitions, choices: int64, with the columns above.
+        heads, items: matches, and (row, variable) of each of their rows.
+        freed, taken: numbers of rows. free_rows: a stack. c: counters.
+    """
+
+    rows: np.ndarray
+    partitions: np.ndarray
+    choices: np.ndarray
+    heads: np.ndarray
+    items: np.ndarray
+    freed: np.ndarray
+    taken: np.ndarray
+    free_rows: np.ndarray
+    c: np.ndarray
+
+
+@bare_inlined
+def take_row(i: int, number: int, chunk: Chunk, first_value: int, memory: Memory) -> None:
+    """Put a row of the chunk, the ``number``-th of all, at the end of its partition's list."""
+    rows, c = memory.rows, memory.c
     if c[FREE_ROWS]:
         c[FREE_ROWS] -= 1
-        r = free_rows[c[FREE_ROWS]]
+        r = memory.free_rows[c[FREE_ROWS]]
     else:
         r = c[END_ROWS]
         c[END_ROWS] += 1
-    return r
+    memory.taken[c[TAKEN]] = r
+    c[TAKEN] += 1
+    _put(r, chunk.partition[i], rows, memory.partitions)
+    rows[r, TS], rows[r, NUMBER], rows[r, BITS] = chunk.ts[i], number, chunk.bits[i]
+    rows[r, SOURCE], rows[r, NULLS] = i, chunk.nulls[i]
+    for v in range(chunk.values.shape[0]):
+        rows[r, first_value + v] = chunk.values[v, i]
 
 
-@inlined
-def put(r: int, p: int, rows: np.ndarray, partitions: np.ndarray) -> None:
-    """Put a row at the end of its partition's list."""
+@bare_inlined
+def _put(r: int, p: int, rows: np.ndarray, partitions: np.ndarray) -> None:
     rows[r, NEXT], rows[r, HELD], rows[r, SEEN_BY] = NONE, 1, NONE
     if partitions[p, START] == NONE:
         partitions[p, START] = r

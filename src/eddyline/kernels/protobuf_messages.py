@@ -78,14 +78,10 @@ def _message(
         number, wire = tag >> 3, tag & 7
         if number <= 0 or tag > _LARGEST_TAG or p - begin > _LONGEST_TAG or wire > _BYTES_4:
             return TAG, begin
-        if wire == _VARINT:
-            _, p = _varint(data, p, end)
+        if wire in (_VARINT, _BYTES_8, _BYTES_4):
+            p = _after_number(data, p, end, wire)
             if p < 0:
                 return -p, begin
-        elif wire in (_BYTES_8, _BYTES_4):
-            p += 8 if wire == _BYTES_8 else 4
-            if p > end:
-                return CUT, begin
         elif wire == _BYTES:
             length, p = _varint(data, p, end)
             if p < 0:
@@ -112,6 +108,15 @@ def _message(
             if groups[depth] != number:
                 return GROUP, begin
             depth -= 1
+
+
+@bare
+def _after_number(data: np.ndarray, p: int, end: int, wire: int) -> int:
+    """The place behind a number, or minus what is wrong."""
+    if wire == _VARINT:
+        return _varint(data, p, end)[1]
+    p += 8 if wire == _BYTES_8 else 4
+    return p if p <= end else -CUT
 
 
 @bare

@@ -127,10 +127,9 @@ def add(
         coming, rest = grown[number, 2], 0
         block, at = grown[number, 0], grown[number, 1]
         if numbers[number, STALE]:
-            block, at = spans[w, 0], spans[w, 1]
-            last, fill = lists[number, LAST], lists[number, FILL]
-            rest = distance(block, at, last, fill, next_block) - coming
             numbers[number, STALE] = 0
+            block, at, last = spans[w, 0], spans[w, 1], lists[number]
+            rest = distance(block, at, last[LAST], last[FILL], next_block) - coming
         new = index + rest
         piece = start + index // size % pieces * capacity
         left = -index % size  # entries that the piece has room for

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from eddyline.kernels.hashing import mix
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare, kernel
 from eddyline.types import FOREVER
 
 BLOCK = 64
@@ -248,6 +248,20 @@ def advance(
     return total
 
 
+@bare
+def _free_blocks(
+    of: np.ndarray, head: int, next_block: np.ndarray, free: np.ndarray, count: int
+) -> int:
+    """Take the blocks of a list before ``head`` out; returns how many are free now."""
+    block = of[FIRST]
+    while block != head:
+        free[count] = block
+        count += 1
+        block = next_block[block]
+    of[FIRST] = block
+    return count
+
+
 @kernel
 def leave(
     chosen: np.ndarray,
@@ -307,12 +321,7 @@ def leave(
             at += count
             if left:
                 block, at = next_block[block], 0
-        block = lists[number, FIRST]
-        while block != mine[HEAD]:
-            free[block_count] = block
-            block_count += 1
-            block = next_block[block]
-        lists[number, FIRST] = block
+        block_count = _free_blocks(lists[number], mine[HEAD], next_block, free, block_count)
     return rows[:row_count].copy(), nodes[:node_count].copy(), free[:block_count].copy()
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from eddyline.kernels import run_conditions
 from eddyline.kernels.matched_rows import emit, skip_target
-from eddyline.kernels.options import bare, inlined, kernel
+from eddyline.kernels.options import bare, bare_inlined, kernel
 from eddyline.kernels.pattern_state import (
     BITS,
     C_CURRENT,
@@ -48,62 +48,56 @@ from eddyline.kernels.pattern_state import (
     SEARCH_WAITS,
     SEEN,
     SEEN_BY,
-    SOURCE,
     START,
     STEPS,
     STOPPED,
     TAKE,
-    TAKEN,
     TOO_MANY_STEPS,
     TOP,
     TS,
+    Chunk,
+    Memory,
     Program,
-    new_row,
-    put,
+    take_row,
 )
-from eddyline.kernels.run_conditions import TRUE, Conditions
+from eddyline.kernels.run_conditions import FALSE, TRUE, Conditions
 
 
 @kernel
 def go_on(
     first: int,
-    partition: np.ndarray,
-    ts: np.ndarray,
-    seq: np.ndarray,
-    bits: np.ndarray,
-    nulls: np.ndarray,
-    values: np.ndarray,
+    chunk: Chunk,
     number: int,
     code: np.ndarray,
     program: Program,
     conditions: Conditions,
-    rows: np.ndarray,
-    partitions: np.ndarray,
-    choices: np.ndarray,
-    heads: np.ndarray,
-    items: np.ndarray,
-    freed: np.ndarray,
-    taken: np.ndarray,
-    free_rows: np.ndarray,
-    c: np.ndarray,
+    memory: Memory,
 ) -> int:
     """Go on with the rows of a chunk, in their order, or let time pass for partitions.
 
     Args:
-        first: the row to begin with.
-        partition, ts: int64[n]: of each row; or, if ``seq`` has no items, which can get no more
-            rows before and at an instant.
-        seq: int64[n]. bits: int64[n], the variables whose conditions on the row alone hold.
-        values: int64[v, n], which other conditions read; nulls: int64[n], a bit per value.
-        number: of row 0. code: int64[n, 4]: instructions, and the number of a split.
-        rows, partitions, choices: see above. heads, items: matches, and (row, variable) of each of
-            their rows. freed, taken: numbers of rows. free_rows: a stack. c: counters.
+        first: the row to begin with. number: of row 0.
+        code: int64[n, 4]: instructions, and the number of a split.
 
     Returns:
         n; or a row at which choices, heads or items lack room: call it again from there with more.
     """
-    has_rows, has_run = seq.size > 0, conditions.trackers.shape[0] > 0
-    begins, first_value = program.begins, SEEN + program.words
+    return _go_on(first, chunk, number, code, program, conditions, memory)
+
+
+@bare
+def _go_on(
+    first: int,
+    chunk: Chunk,
+    number: int,
+    code: np.ndarray,
+    program: Program,
+    conditions: Conditions,
+    memory: Memory,
+) -> int:
+    partition, ts, bits = chunk.partition, chunk.ts, chunk.bits
+    partitions, c = memory.partitions, memory.c
+    has_rows, begins = chunk.seq.size > 0, program.begins
     for i in range(first, partition.size):
         p = partition[i]
         is_idle = partitions[p, START] == NONE
@@ -123,66 +117,33 @@ def go_on(
             elif is_put or (partitions[p, START] == NONE and not bits[i] & begins):
                 break
             else:
-                r = new_row(free_rows, c)
-                taken[c[TAKEN]] = r
-                c[TAKEN] += 1
-                put(r, p, rows, partitions)
-                rows[r, TS], rows[r, NUMBER], rows[r, BITS] = ts[i], number + i, bits[i]
-                rows[r, SOURCE], rows[r, NULLS] = i, nulls[i]
-                for v in range(values.shape[0]):
-                    rows[r, first_value + v] = values[v, i]
-                is_put, now, place = True, ts[i], seq[i]
-            is_full = _advance(
-                p,
-                now,
-                place,
-                code,
-                program,
-                has_run,
-                conditions,
-                rows,
-                partitions,
-                choices,
-                heads,
-                items,
-                freed,
-                c,
-            )
-            if is_full:
+                take_row(i, number + i, chunk, SEEN + program.words, memory)
+                is_put, now, place = True, ts[i], chunk.seq[i]
+            if _advance(p, now, place, code, program, conditions, memory):
                 c[STOPPED], c[IS_PUT], c[NOW], c[NOW_SEQ] = 1, 1 if is_put else 0, now, place
                 return i
     return partition.size
 
 
-@inlined
+@bare_inlined
 def _advance(
     p: int,
     now: int,
     seq: int,
     code: np.ndarray,
     program: Program,
-    has_run: bool,
     conditions: Conditions,
-    rows: np.ndarray,
-    partitions: np.ndarray,
-    choices: np.ndarray,
-    heads: np.ndarray,
-    items: np.ndarray,
-    freed: np.ndarray,
-    c: np.ndarray,
+    memory: Memory,
 ) -> bool:
     """Go on with a partition at an instant, until it waits for a row; True: there is no room."""
-    is_full = False
+    rows, partitions = memory.rows, memory.partitions
     while partitions[p, START] != NONE:
         start = partitions[p, START]
         if partitions[p, LIVE] or rows[start, BITS] & program.begins:
             if not partitions[p, LIVE]:
                 _begin(p, rows[start, TS] + program.within, partitions)
-                if has_run:
-                    run_conditions.begin(conditions.trackers, partitions[p, REGISTERS:])
-            outcome = _search(
-                p, now, code, program, has_run, conditions, rows, partitions, choices, c
-            )
+                run_conditions.begin(conditions.trackers, partitions[p, REGISTERS:])
+            outcome = _search(p, now, code, program, conditions, memory)
         else:
             outcome = FAILED
         if outcome == SEARCH_WAITS:
@@ -190,19 +151,18 @@ def _advance(
         target, problem = rows[start, NEXT], FINE
         if outcome != FAILED and outcome != LACKS_ROOM:
             if outcome == FOUND:
-                target, problem = skip_target(p, program.skip, program.target, rows, partitions)
+                target, problem = skip_target(p, program.skip, program.target, memory)
             else:
                 problem = outcome
-            if not emit(p, now, seq, problem, rows, partitions, heads, items, c):
+            if not emit(p, now, seq, problem, memory):
                 outcome = LACKS_ROOM
         if outcome == LACKS_ROOM:
-            is_full = True
-            break
-        _begin_behind(p, target, rows, partitions, choices, freed, c)
-    return is_full
+            return True
+        _begin_behind(p, target, memory)
+    return False
 
 
-@inlined
+@bare_inlined
 def _begin(p: int, due: int, partitions: np.ndarray) -> None:
     partitions[p, LIVE] = 1
     partitions[p, DUE] = due
@@ -212,24 +172,15 @@ def _begin(p: int, due: int, partitions: np.ndarray) -> None:
     partitions[p, STEPS] = 0
 
 
-@inlined
+@bare_inlined
 def _search(
-    p: int,
-    now: int,
-    code: np.ndarray,
-    program: Program,
-    has_run: bool,
-    conditions: Conditions,
-    rows: np.ndarray,
-    partitions: np.ndarray,
-    choices: np.ndarray,
-    c: np.ndarray,
+    p: int, now: int, code: np.ndarray, program: Program, conditions: Conditions, memory: Memory
 ) -> int:
     """Go on with an attempt -> SEARCH_WAITS, FAILED, FOUND, LACKS_ROOM, or a problem."""
-    words = program.words
+    rows, partitions, choices, c = memory.rows, memory.partitions, memory.choices, memory.c
+    has_run = conditions.trackers.shape[0] > 0
     start, current = partitions[p, START], partitions[p, CURRENT]
     place, steps = partitions[p, PLACE], partitions[p, STEPS]
-    end = partitions[p, DUE]
     outcome = FOUND
     while code[place, 0] != MATCH:
         if code[place, 0] == JUMP:
@@ -238,35 +189,30 @@ def _search(
         is_right = True
         if code[place, 0] == TAKE:
             row = start if current == NONE else rows[current, NEXT]
-            if row == NONE and end > now:
+            if row == NONE and partitions[p, DUE] > now:
                 outcome = SEARCH_WAITS
                 break
             steps += 1
             if steps > program.most_steps:
                 outcome = TOO_MANY_STEPS
                 break
-            variable = code[place, 1]
-            is_right = (
-                row != NONE and rows[row, TS] < end and (rows[row, BITS] >> variable) & 1 != 0
-            )
-            if is_right and has_run:
-                fit = _fits(row, variable, conditions, words, rows, partitions[p, REGISTERS:])
-                if fit > TRUE:
-                    outcome = fit
-                    break
-                is_right = fit == TRUE
+            fit = _takes(p, row, code[place, 1], has_run, program.words, conditions, memory)
+            if fit > TRUE:
+                outcome = fit
+                break
+            is_right = fit == TRUE
             if is_right:
-                rows[row, LABEL] = variable
                 current = row
                 place += 1
         else:
             if c[FREE] == NONE and c[CHOICES] == choices.shape[0]:
                 outcome = LACKS_ROOM
                 break
-            if words and current != NONE:
-                is_right = not _is_seen(rows, current, rows[start, NUMBER], code[place, 3], words)
+            if program.words and current != NONE:
+                attempt = rows[start, NUMBER]
+                is_right = not _is_seen(rows, current, attempt, code[place, 3], program.words)
             if is_right:
-                _remember(p, code[place, 2], current, has_run, partitions, choices, c)
+                _remember(p, code[place, 2], current, memory)
                 place = code[place, 1]
         if is_right:
             continue
@@ -275,9 +221,31 @@ def _search(
             outcome = FAILED
             break
         place, current = choices[top, C_PLACE], choices[top, C_CURRENT]
-        _take_back(p, top, has_run, partitions, choices, c)
+        _take_back(p, top, memory)
     partitions[p, CURRENT], partitions[p, PLACE], partitions[p, STEPS] = current, place, steps
     return outcome
+
+
+@bare_inlined
+def _takes(
+    p: int,
+    row: int,
+    variable: int,
+    has_run: bool,
+    words: int,
+    conditions: Conditions,
+    memory: Memory,
+) -> int:
+    """Let the attempt have a row as a variable -> TRUE, FALSE, or a problem."""
+    rows, partitions = memory.rows, memory.partitions
+    if row == NONE or rows[row, TS] >= partitions[p, DUE] or not rows[row, BITS] >> variable & 1:
+        return FALSE
+    if has_run:
+        fit = _fits(row, variable, conditions, words, rows, partitions[p, REGISTERS:])
+        if fit != TRUE:
+            return fit
+    rows[row, LABEL] = variable
+    return TRUE
 
 
 @bare
@@ -299,9 +267,8 @@ def _fits(
     ):
         return run_conditions.OVERFLOW
     if conditions.starts[variable] < conditions.starts[variable + 1]:
-        outcome = run_conditions.satisfied(
-            conditions, variable, row, scratch, rows, SEEN + words, NULLS
-        )
+        place = run_conditions.Place(row, scratch, rows, SEEN + words, NULLS)
+        outcome = run_conditions.satisfied(conditions, variable, place)
         if outcome != TRUE:
             return outcome
     for r in range(registers.size):
@@ -309,7 +276,7 @@ def _fits(
     return TRUE
 
 
-@inlined
+@bare_inlined
 def _is_seen(rows: np.ndarray, row: int, attempt: int, split: int, words: int) -> bool:
     """Whether the attempt has been at a split behind a row before; from now on it has."""
     if rows[row, SEEN_BY] != attempt:
@@ -322,17 +289,10 @@ def _is_seen(rows: np.ndarray, row: int, attempt: int, split: int, words: int) -
     return is_seen
 
 
-@inlined
-def _remember(
-    p: int,
-    place: int,
-    current: int,
-    has_run: bool,
-    partitions: np.ndarray,
-    choices: np.ndarray,
-    c: np.ndarray,
-) -> None:
+@bare_inlined
+def _remember(p: int, place: int, current: int, memory: Memory) -> None:
     """Make a choice, for which there is room."""
+    partitions, choices, c = memory.partitions, memory.choices, memory.c
     new = c[FREE]
     if new != NONE:
         c[FREE] = choices[new, OLDER]
@@ -341,38 +301,30 @@ def _remember(
         c[CHOICES] += 1
     choices[new, OLDER] = partitions[p, TOP]
     choices[new, C_PLACE], choices[new, C_CURRENT] = place, current
-    if has_run:
-        choices[new, C_REGISTERS:] = partitions[p, REGISTERS:]
+    for r in range(partitions.shape[1] - REGISTERS):
+        choices[new, C_REGISTERS + r] = partitions[p, REGISTERS + r]
     partitions[p, TOP] = new
 
 
-@inlined
-def _take_back(
-    p: int, top: int, has_run: bool, partitions: np.ndarray, choices: np.ndarray, c: np.ndarray
-) -> None:
+@bare_inlined
+def _take_back(p: int, top: int, memory: Memory) -> None:
     """Give up the newest choice, and let registers be as they were."""
+    partitions, choices, c = memory.partitions, memory.choices, memory.c
     partitions[p, TOP] = choices[top, OLDER]
     choices[top, OLDER] = c[FREE]
     c[FREE] = top
-    if has_run:
-        partitions[p, REGISTERS:] = choices[top, C_REGISTERS:]
+    for r in range(partitions.shape[1] - REGISTERS):
+        partitions[p, REGISTERS + r] = choices[top, C_REGISTERS + r]
 
 
-@inlined
-def _begin_behind(
-    p: int,
-    target: int,
-    rows: np.ndarray,
-    partitions: np.ndarray,
-    choices: np.ndarray,
-    freed: np.ndarray,
-    c: np.ndarray,
-) -> None:
+@bare_inlined
+def _begin_behind(p: int, target: int, memory: Memory) -> None:
     """Let the next attempt begin at a row, and free those before it, and the choices."""
+    rows, partitions, choices, c = memory.rows, memory.partitions, memory.choices, memory.c
     row = partitions[p, START]
     while row != target:
         rows[row, HELD] = 0
-        freed[c[FREED]] = row
+        memory.freed[c[FREED]] = row
         c[FREED] += 1
         row = rows[row, NEXT]
     if partitions[p, LIVE]:

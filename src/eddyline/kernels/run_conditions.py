@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eddyline.kernels.options import bare
+from eddyline.kernels.options import bare, bare_inlined
 
 #: No row.
 NONE = -1
@@ -55,6 +55,21 @@ class Conditions(NamedTuple):
     stack: np.ndarray
     nulls: np.ndarray
     scratch: np.ndarray
+
+
+class Place(NamedTuple):
+    """What conditions read of a match when it goes on with a row.
+
+    Attributes:
+        row: the row. registers: after it.
+        rows: int64 by row, with values from ``first_value`` on, and a bit per NULL at ``nulls_at``.
+    """
+
+    row: int
+    registers: np.ndarray
+    rows: np.ndarray
+    first_value: int
+    nulls_at: int
 
 
 @bare
@@ -137,44 +152,17 @@ def _float_equal(a: float, b: float) -> bool:
 
 
 @bare
-def satisfied(
-    conditions: Conditions,
-    variable: int,
-    row: int,
-    registers: np.ndarray,
-    rows: np.ndarray,
-    first_value: int,
-    nulls_at: int,
-) -> int:
-    """Whether a variable's condition holds of a row: FALSE, TRUE, or why it has no value.
-
-    Args:
-        registers: after the row. rows: int64 by row, with values from ``first_value`` on, and a bit
-            per NULL at ``nulls_at``.
-    """
+def satisfied(conditions: Conditions, variable: int, at: Place) -> int:
+    """Whether a variable's condition holds of a row: FALSE, TRUE, or why it has no value."""
     steps, stack, nulls = conditions.steps, conditions.stack, conditions.nulls
     floats = stack.view(np.float64)
     top = -1
     for s in range(conditions.starts[variable], conditions.starts[variable + 1]):
         code, a, b = steps[s, S_CODE], steps[s, S_FIRST], steps[s, S_SECOND]
         on_floats = steps[s, S_FLOAT] != 0
-        if code == OF_ROW:
+        if code <= NULL:
             top += 1
-            stack[top] = rows[row, first_value + a]
-            nulls[top] = (rows[row, nulls_at] >> a) & 1
-        elif code == OF_REGISTER:
-            top += 1
-            other = registers[a]
-            nulls[top] = other == NONE or (rows[other, nulls_at] >> b) & 1
-            stack[top] = 0 if nulls[top] else rows[other, first_value + b]
-        elif code == NUMBER:
-            top += 1
-            stack[top] = registers[a]
-            nulls[top] = b != NONE and registers[b] == 0
-        elif code in (CONSTANT, NULL):
-            top += 1
-            stack[top] = conditions.constants[a] if code == CONSTANT else 0
-            nulls[top] = code == NULL
+            stack[top], nulls[top] = _pushed(code, a, b, conditions.constants, at)
         elif code == TO_FLOAT:
             floats[top] = float(stack[top])
         elif code == NOT:
@@ -195,27 +183,51 @@ def satisfied(
             stack[top], nulls[top] = stack[chosen], nulls[chosen]
         else:
             top -= 1
-            if code in (AND, OR):
-                _connect(code == AND, stack, nulls, top)
-                continue
-            if code == COALESCE:
-                if nulls[top]:
-                    stack[top], nulls[top] = stack[top + 1], nulls[top + 1]
-                continue
-            if code == SAME:
-                _same(stack, floats, nulls, top, on_floats)
-                continue
-            nulls[top] = nulls[top] or nulls[top + 1]
-            if nulls[top]:
-                stack[top] = 0
-                continue
-            if code >= EQUAL:
-                stack[top] = _compared(code, stack, floats, top, on_floats)
-                continue
-            failure = _computed(code, stack, floats, top, on_floats, b)
+            failure = _joined(code, conditions, floats, top, on_floats, b)
             if failure != TRUE:
                 return failure
     return TRUE if stack[0] != 0 and not nulls[0] else FALSE
+
+
+@bare_inlined
+def _pushed(code: int, a: int, b: int, constants: np.ndarray, at: Place) -> tuple[int, bool]:
+    """The value of a step without operands, and whether it is NULL."""
+    if code == OF_ROW:
+        return at.rows[at.row, at.first_value + a], (at.rows[at.row, at.nulls_at] >> a) & 1 != 0
+    if code == OF_REGISTER:
+        other = at.registers[a]
+        if other == NONE or (at.rows[other, at.nulls_at] >> b) & 1 != 0:
+            return 0, True
+        return at.rows[other, at.first_value + b], False
+    if code == NUMBER:
+        return at.registers[a], b != NONE and at.registers[b] == 0
+    return (constants[a], False) if code == CONSTANT else (0, True)
+
+
+@bare
+def _joined(
+    code: int, conditions: Conditions, floats: np.ndarray, top: int, on_floats: bool, width: int
+) -> int:
+    """Make one value of the two on top, at ``top``; TRUE, or why there is none."""
+    stack, nulls = conditions.stack, conditions.nulls
+    if code in (AND, OR):
+        _connect(code == AND, stack, nulls, top)
+        return TRUE
+    if code == COALESCE:
+        if nulls[top]:
+            stack[top], nulls[top] = stack[top + 1], nulls[top + 1]
+        return TRUE
+    if code == SAME:
+        _same(stack, floats, nulls, top, on_floats)
+        return TRUE
+    nulls[top] = nulls[top] or nulls[top + 1]
+    if nulls[top]:
+        stack[top] = 0
+        return TRUE
+    if code >= EQUAL:
+        stack[top] = _compared(code, stack, floats, top, on_floats)
+        return TRUE
+    return _computed(code, stack, floats, top, on_floats, width)
 
 
 @bare

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eddyline.kernels.options import inlined, kernel
+from eddyline.kernels.options import bare, inlined, kernel
 from eddyline.kernels.row_lists import (
     BLOCK,
     CAPACITY,
@@ -90,6 +90,17 @@ def unmark(any_loud: np.ndarray, walk: Walk) -> None:
                     at += 1
 
 
+@bare
+def _rows_of(chosen: np.ndarray, walk: Walk) -> int:
+    """How many rows enter and leave windows, bool by window."""
+    rows = 0
+    for number in range(walk.lists.shape[0]):
+        for i in range(walk.list_starts[number], walk.list_starts[number + 1]):
+            if chosen[walk.of_list[i]]:
+                rows += walk.grown[number, 2] + walk.spans[walk.of_list[i], 2]
+    return rows
+
+
 @kernel
 def collect(
     any_loud: np.ndarray,
@@ -107,11 +118,7 @@ def collect(
         ts, seq, cell, sign and row number of each.
     """
     windows, of_list, list_starts, lists, entries, next_block, grown, spans, loud = walk
-    most = 0
-    for number in range(lists.shape[0]):
-        for i in range(list_starts[number], list_starts[number + 1]):
-            if any_loud[of_list[i]]:
-                most += grown[number, 2] + spans[of_list[i], 2]
+    most = _rows_of(any_loud, walk)
     ts = np.empty(most, np.int64)
     seq = np.empty(most, np.int64)
     cell = np.empty(most, np.int64)

@@ -52,8 +52,8 @@ from eddyline.runtime.eddy.shared_snapshots import SharedSnapshots
 from eddyline.runtime.eddy.takes_flow import TakesFlow
 from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.filter import Filter as FilterOperator
 from eddyline.runtime.operators.group_values import ALL_GROUPS, GroupValues, ShownGroups
+from eddyline.runtime.operators.stateless import Filter as FilterOperator
 from eddyline.runtime.operators.supplied_input import SuppliedInput
 
 

@@ -29,7 +29,7 @@ from eddyline.runtime.eddy.edges import Equality, JoinGraph, Key, keys_of
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.eddy.flow import Flow, Member
 from eddyline.runtime.eddy.gates import Gates
-from eddyline.runtime.eddy.join_flow import JoinFlow
+from eddyline.runtime.eddy.join_flow import JoinFlow, Selections
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.policies import Policy, PolicyName, make_policy
 from eddyline.runtime.eddy.right_rows import RightRows
@@ -39,12 +39,11 @@ from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.scan import Scan
-from eddyline.runtime.window_join.schedules import make_schedule
+from eddyline.runtime.window_join.schedules import apart, make_schedule
 from eddyline.sharing.existence import Existence, common_rights, existences, right_stream
 from eddyline.sharing.signature import Part, Signature, spanning
 from eddyline.types import FOREVER
 
-Selections = Literal["push", "pull", "auto"]
 Executor = Literal["auto", "tree", "eddy"]
 Schedules = Literal["lwo", "swf", "greedy"]
 
@@ -233,9 +232,8 @@ class FlowPlanner:
             JoinGraph(edges, None if condition is None else compile_predicate(condition)),
             new_policy,
             gates=self._gates(inputs, tied),
-            schedule=make_schedule(self._sharing.schedule, self._sharing.rows_per_step),
-            pull_up=self._sharing.selections == "pull",
-            deferring=self._sharing.selections == "auto",
+            schedule=make_schedule(self._sharing.schedule, self._sharing.rows_per_step, apart),
+            selections=self._sharing.selections,
         )
 
     def _in_eddy(self, signature: Signature, number: EddyNumber) -> Flow:

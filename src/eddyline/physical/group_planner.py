@@ -22,7 +22,7 @@ from eddyline.runtime.operators.distinct import Distinct as DistinctOperator
 from eddyline.runtime.operators.group import GroupBy as GroupByOperator
 from eddyline.runtime.operators.group_aggregates import AggregateColumn
 from eddyline.runtime.operators.group_values import ALL_GROUPS, GroupValues, ShownGroups
-from eddyline.runtime.operators.project import Project as ProjectOperator
+from eddyline.runtime.operators.stateless import Project as ProjectOperator
 from eddyline.runtime.stores.expiry import ExpiryStore
 
 #: A key on which all rows agree.

@@ -68,7 +68,6 @@ from eddyline.runtime.join_inputs.join_input import InputRows, JoinInput, StemRo
 from eddyline.runtime.join_inputs.table_input import StaticInput, TableInput
 from eddyline.runtime.operators.asof import AsofJoin as AsofOperator
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.filter import Filter as FilterOperator
 from eddyline.runtime.operators.first_rows import FirstRows
 from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.lookup import Kind
@@ -76,7 +75,6 @@ from eddyline.runtime.operators.lookup import Lookup as LookupOperator
 from eddyline.runtime.operators.match_recognize import MatchRecognize as MatchOperator
 from eddyline.runtime.operators.matching import Matching, MatchInput, MatchKeys
 from eddyline.runtime.operators.over import Over as OverOperator
-from eddyline.runtime.operators.project import Project as ProjectOperator
 from eddyline.runtime.operators.row_conditions import RowConditions
 from eddyline.runtime.operators.running_over import RunningOver as RunningOperator
 from eddyline.runtime.operators.scan import Scan
@@ -84,6 +82,8 @@ from eddyline.runtime.operators.scan import TableScan as TableScanOperator
 from eddyline.runtime.operators.session_group import SessionGroup
 from eddyline.runtime.operators.session_rows import SessionRows as SessionRowsOperator
 from eddyline.runtime.operators.spool import Spool
+from eddyline.runtime.operators.stateless import Filter as FilterOperator
+from eddyline.runtime.operators.stateless import Project as ProjectOperator
 from eddyline.runtime.operators.supplied_input import SuppliedInput
 from eddyline.runtime.operators.union import Union as UnionOperator
 from eddyline.runtime.operators.unnest import Unnest as UnnestOperator

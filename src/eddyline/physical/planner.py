@@ -22,8 +22,8 @@ from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.expire import WithoutExpiries
 from eddyline.runtime.operators.group_values import ShownGroups
 from eddyline.runtime.operators.join import Join as JoinOperator
-from eddyline.runtime.operators.project import Project as ProjectOperator
 from eddyline.runtime.operators.snapshots import Snapshots
+from eddyline.runtime.operators.stateless import Project as ProjectOperator
 from eddyline.runtime.operators.view import ExpiringView, KeyedView, View
 from eddyline.runtime.stores.answers import AnswerCalendar, AnswerList, AnswerQueue, AnswerStore
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.kernels.merge import merge_destinations
+from eddyline.runtime.failures import collecting, failed_rows, report
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array, Column
 from eddyline.runtime.stores.rowstore import RowStore
@@ -273,3 +274,55 @@ def side_by_side(
     )
     assert len(cells) == len(left.cells) + len(right.cells), "join inputs must be stored"
     return Batch(ts, seq, exp, sign, ids, left.stores + right.stores, cells)
+
+
+def usable_rows(batch: Batch, evaluators: Sequence[Evaluator]) -> tuple[Batch, list[pa.Array]]:
+    """The rows that expressions can take, and the values of the expressions; others are reported.
+
+    Args:
+        evaluators: of the expressions.
+
+    Returns:
+        The batch without the rows for which an expression failed, and a column per expression.
+    """
+    with collecting() as failures:
+        columns = [evaluate(batch) for evaluate in evaluators]
+    if not failures:
+        return batch, columns
+    for failure in failures:
+        report(failure)
+    good = np.flatnonzero(~failed_rows(failures, len(batch)))
+    return batch.take(good), [c.take(pa.array(good)) for c in columns]
+
+
+def select_list(
+    batch: Batch, outputs: Sequence[int | Evaluator], of: Array | None = None
+) -> tuple[Batch, list[pa.Array]]:
+    """Columns of a batch with recipients, each value computed once.
+
+    A row for which a column cannot be computed is reported for each query that gets it.
+
+    Args:
+        outputs: column numbers of the batch, or how to compute the columns.
+        of: bool[width], the queries with this select list; None: all.
+
+    Returns:
+        The batch; its recipients do not get the rows that failed. And the columns.
+    """
+    if all(isinstance(o, int) for o in outputs):
+        return batch, [batch.column(o) for o in outputs if isinstance(o, int)]
+    with collecting() as failures:
+        columns = [batch.column(o) if isinstance(o, int) else o(batch) for o in outputs]
+    if not failures:
+        return batch, columns
+    recipients = batch.recipients
+    assert recipients is not None, "the batch of a flow"
+    rows, query = recipients.rows, recipients.query
+    mine = np.ones(recipients.width, np.bool_) if of is None else of
+    for failure in failures:
+        place = np.full(len(batch), -1, np.int64)
+        place[failure.rows] = np.arange(failure.rows.size)
+        pairs = np.flatnonzero((place[rows] >= 0) & mine[query])
+        report(failure.of_queries(place[rows[pairs]], query[pairs].astype(np.int64)))
+    failed = failed_rows(failures, len(batch))
+    return batch.sent_to(recipients.only(~failed[rows])), columns

@@ -16,7 +16,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.stores.columns import Array
 
 #: In ``Failure.bits``: all queries of the flow.
@@ -81,22 +80,3 @@ def failed_rows(failures: Sequence[Failure], count: int) -> Array:
     for failure in failures:
         failed[failure.rows] = True
     return failed
-
-
-def usable_rows(batch: Batch, evaluators: Sequence[Evaluator]) -> tuple[Batch, list[pa.Array]]:
-    """The rows that expressions can take, and the values of the expressions; others are reported.
-
-    Args:
-        evaluators: of the expressions.
-
-    Returns:
-        The batch without the rows for which an expression failed, and a column per expression.
-    """
-    with collecting() as failures:
-        columns = [evaluate(batch) for evaluate in evaluators]
-    if not failures:
-        return batch, columns
-    for failure in failures:
-        report(failure)
-    good = np.flatnonzero(~failed_rows(failures, len(batch)))
-    return batch.take(good), [c.take(pa.array(good)) for c in columns]

@@ -12,11 +12,10 @@ import pyarrow as pa
 from eddyline.kernels import frames as kernels
 from eddyline.kernels.aggregates import SignedRows, last_of_event
 from eddyline.kernels.merge import merge_destinations
-from eddyline.kernels.unique import unique
 from eddyline.runtime.aggregates import Aggregate
 from eddyline.runtime.batch import EXPIRY
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.expiry import FifoStore
 from eddyline.runtime.stores.later_rows import LaterRows
 from eddyline.runtime.stores.slots import FreeNumbers, SlotArray

@@ -228,7 +228,7 @@ class Graph:
                     out[operator] = batch
                 except MemoryError:
                     raise
-                except Exception as error:
+                except Exception as error:  # its queries are set aside, others go on
                     ran.broken[operator] = error
                 if found:
                     ran.failures += [(operator, failure) for failure in found]

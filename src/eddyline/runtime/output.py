@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.failures import collecting, failed_rows, report
+from eddyline.runtime.batch import Batch
 from eddyline.runtime.stores.columns import Array, bitmap
 from eddyline.types import END_OF_TIME, TIMESTAMP, Schema, arrow_schema
 
@@ -45,39 +44,6 @@ class ChangeColumns:
         """The changes as an Arrow table."""
         arrays = [_signs(self.sign), instants(self.ts), instants(self.exp), *self.columns]
         return pa.Table.from_arrays(arrays, schema=self.schema)
-
-
-def select_list(
-    batch: Batch, outputs: Sequence[int | Evaluator], of: Array | None = None
-) -> tuple[Batch, list[pa.Array]]:
-    """Columns of a batch with recipients, each value computed once.
-
-    A row for which a column cannot be computed is reported for each query that gets it.
-
-    Args:
-        outputs: column numbers of the batch, or how to compute the columns.
-        of: bool[width], the queries with this select list; None: all.
-
-    Returns:
-        The batch; its recipients do not get the rows that failed. And the columns.
-    """
-    if all(isinstance(o, int) for o in outputs):
-        return batch, [batch.column(o) for o in outputs if isinstance(o, int)]
-    with collecting() as failures:
-        columns = [batch.column(o) if isinstance(o, int) else o(batch) for o in outputs]
-    if not failures:
-        return batch, columns
-    recipients = batch.recipients
-    assert recipients is not None, "the batch of a flow"
-    rows, query = recipients.rows, recipients.query
-    mine = np.ones(recipients.width, np.bool_) if of is None else of
-    for failure in failures:
-        place = np.full(len(batch), -1, np.int64)
-        place[failure.rows] = np.arange(failure.rows.size)
-        pairs = np.flatnonzero((place[rows] >= 0) & mine[query])
-        report(failure.of_queries(place[rows[pairs]], query[pairs].astype(np.int64)))
-    failed = failed_rows(failures, len(batch))
-    return batch.sent_to(recipients.only(~failed[rows])), columns
 
 
 def without_replaced(batch: Batch) -> Batch:

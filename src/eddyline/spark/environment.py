@@ -155,7 +155,7 @@ def _launch(conf: SparkConf, log: Path) -> None:
     with log.open("ab") as file:
         start = file.tell()
         try:
-            gateway = launch_gateway(conf, {"stderr": file})  # type: ignore[no-untyped-call]
+            gateway = launch_gateway(conf, {"stderr": file})  # type: ignore[no-untyped-call]  # no types
         except PySparkRuntimeError:
             with log.open("rb") as written:
                 written.seek(start)

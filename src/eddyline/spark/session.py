@@ -181,10 +181,12 @@ class Session:
         """
         require_name(name)
         rows = history if isinstance(history, DataFrame) else None
-        of = history_texts(name, history, history_until, history_batch_rows)
+        options: dict[str, str] = {} if lateness_by == "batch" else {"lateness_by": lateness_by}
+        options |= {} if ts_unit is None else {"ts_unit": ts_unit}
+        options |= history_texts(name, history, history_until, history_batch_rows)
         clauses = {"LATENESS": lateness, "IDLE AFTER": idle_after, "AHEAD AT MOST": ahead_at_most}
         known = DeclaredSizes(rate, None, distinct)
-        self.sql(create_stream(name, df, timestamp, clauses, lateness_by, ts_unit, known, of))
+        self.sql(create_stream(name, df, timestamp, clauses, options, known))
         self._inputs.set_frame(name, df)
         if rows is not None:
             self._inputs.set_history(name, rows)

@@ -54,7 +54,7 @@ class Names(dict[str, V]):
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name.lower() in self._declared
 
-    @overload  # type: ignore[override]
+    @overload  # type: ignore[override]  # names only
     def get(self, name: str) -> V | None: ...
 
     @overload
@@ -79,7 +79,7 @@ class Names(dict[str, V]):
             self[name] = default
         return self[name]
 
-    def update(self, entries: Mapping[str, V]) -> None:  # type: ignore[override]
+    def update(self, entries: Mapping[str, V]) -> None:  # type: ignore[override]  # mappings only
         """Set the values of several names."""
         for name, value in entries.items():
             self[name] = value
@@ -178,7 +178,9 @@ class Catalog:
 
     def _of(self, kind: ObjectKind) -> MutableMapping[str, StreamDef | TableDef | Select]:
         # the value types of the four mappings differ; only look-up and removal are used here
-        return getattr(self, {"query": "queries"}.get(kind, f"{kind}s"))  # type: ignore[no-any-return]
+        found: MutableMapping[str, StreamDef | TableDef | Select]
+        found = getattr(self, {"query": "queries"}.get(kind, f"{kind}s"))
+        return found
 
     def _require_free(self, kind: ObjectKind, name: str) -> None:
         require_name(name)

@@ -188,7 +188,7 @@ def _live_rows(stream: str, columns: Iterable[str], window: WindowText) -> exp.E
         rows = rows.qualify(f"{newest} <= {window.rows}", dialect="duckdb")
     rows.meta[_WINDOW] = True
     rows.meta[_ENDLESS] = window.range_us is None and window.rows is None
-    return rows  # type: ignore[no-any-return]
+    return rows
 
 
 def _before_now(select: exp.Select) -> None:
@@ -202,14 +202,14 @@ def _contents(name: str, updates: LiveUpdates, columns: tuple[str, ...]) -> exp.
     """The rows of a live table at $tau; of an NRR all rows ever, with their lifespans."""
     if updates == "retroactive":
         rows = _select(columns, f"{name}__lifespans")
-        return rows.where("__from <= $tau AND $tau < __to", dialect="duckdb")  # type: ignore[no-any-return]
+        return rows.where("__from <= $tau AND $tau < __to", dialect="duckdb")
     rows = _select((*columns, "__from", "__to"), f"{name}__lifespans")
     rows.meta[_NRR] = True
-    return rows  # type: ignore[no-any-return]
+    return rows
 
 
-def _select(columns: Iterable[str], table: str) -> Any:
-    rows = exp.select(*(exp.column(c, quoted=True) for c in columns))
+def _select(columns: Iterable[str], table: str) -> exp.Select:
+    rows: exp.Select = exp.select(*(exp.column(c, quoted=True) for c in columns))
     return rows.from_(exp.to_table(f'"{table}"', dialect="duckdb"))
 
 

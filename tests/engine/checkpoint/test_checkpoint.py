@@ -16,6 +16,7 @@ import pytest
 
 from eddyline import CatalogError, Engine, StateError
 from eddyline.testing import batch, engine_with
+from restarts import restarted
 
 DDL = """
     CREATE STREAM a (ts TIMESTAMP, k BIGINT, v DOUBLE, t STRING, d DECIMAL(9,2)) TIMESTAMP BY ts
@@ -86,13 +87,6 @@ def rounds() -> Iterator[dict[str, pa.Table]]:
         yield {"a": pa.table(a), "b": pa.table(b)}
 
 
-def reloaded(eng: Engine) -> Engine:
-    file = io.BytesIO()
-    eng.save(file)
-    file.seek(0)
-    return Engine.load(file)
-
-
 def told(eng: Engine, rows: dict[str, pa.Table]) -> list[dict[str, list[Any]]]:
     changes = eng.process(rows)
     return [table.to_pydict() for table in (*changes.values(), *changes.late.values())]
@@ -111,7 +105,7 @@ def test_a_loaded_engine_goes_on_as_if_nothing_had_happened(kind: str, emit: str
     broken.query(QUERIES[kind] + EMITS[emit], name="q")
     for number, rows in enumerate(rounds()):
         if number in (2, 3, 5):
-            broken = reloaded(broken)
+            broken = restarted(broken)
         assert same(told(whole, rows), told(broken, rows)), f"second {number}"
         snapshots = (e.queries["q"].snapshot().to_pydict() for e in (whole, broken))
         assert same(*snapshots), f"second {number}"
@@ -133,7 +127,7 @@ def test_all_queries_at_once_with_drops_and_late_ones_between() -> None:
         for eng in (whole, broken):
             eng.drop(names[2 * number])
             eng.query(QUERIES[names[2 * number]] + EMITS["changes"], name=f"again {number}")
-        broken = reloaded(broken)
+        broken = restarted(broken)
     assert list(whole.queries) == list(broken.queries)
 
 
@@ -145,7 +139,7 @@ def test_dropped_views_and_queries_that_others_read() -> None:
         with contextlib.suppress(CatalogError):  # either refused, or done so that load still works
             eng.sql(statement)
     eng.process(next(rounds()))
-    copy = reloaded(eng)
+    copy = restarted(eng)
     assert copy.queries["q2"].snapshot() == eng.queries["q2"].snapshot()
 
 
@@ -155,9 +149,9 @@ def test_changes_not_fetched_yet_are_saved() -> None:
     eng.query("SELECT w FROM b [RANGE 9 SECONDS]", name="holds")
     eng.process({"b": batch("ts | k | w\n3s | 1 | 6")}, watermark=3_000_000)
     eng.query("SELECT w FROM b [RANGE 9 SECONDS] WHERE w > 0", name="q")
-    copy = reloaded(reloaded(eng))
+    copy = restarted(restarted(eng))
     assert copy.process({})["q"]["w"].to_pylist() == eng.process({})["q"]["w"].to_pylist() == [5, 6]
-    assert reloaded(copy).process({})["q"].num_rows == 0
+    assert restarted(copy).process({})["q"].num_rows == 0
 
 
 def test_names_with_spaces_and_columns_with_slashes_and_quotes() -> None:
@@ -167,7 +161,7 @@ def test_names_with_spaces_and_columns_with_slashes_and_quotes() -> None:
     eng.query(sql, name="q-r s")
     rows = pa.table({"t/s": [1, 2, 3], 'a/b "c"': [2, 2, 3]})
     eng.process({"s-t u": rows})
-    copy = reloaded(eng)
+    copy = restarted(eng)
     assert copy.queries["q-r s"].snapshot()["x"].to_pylist() == [2, 2, 3]
     more = pa.table({"t/s": [4], 'a/b "c"': [2]})
     assert copy.process({"s-t u": more})["q-r s"]["_op"].to_pylist() == ["-", "+"]

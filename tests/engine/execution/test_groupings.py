@@ -13,7 +13,8 @@ from eddyline.runtime.eddy import per_query
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.testing import difference, rows_of
 from eddyline.testing.script import Script
-from flow_cases import DDL, bags, engine, reloaded, rows
+from flow_cases import DDL, bags, engine, rows
+from restarts import restarted
 
 NAMES = "k | name\n1 | one\n2 | two"
 CASES = {
@@ -168,7 +169,7 @@ def test_explain_shows_what_is_shared() -> None:
         assert account["rows_out"] == eng.stats()["queries"][f"q{n}"]["rows_out"] > 0
         assert account["seconds"] > 0 and account["state_bytes"] > 0
         assert account["checks"] > 0
-    assert reloaded(eng).stats()["queries"]["q2"]["executor"] == "eddy"
+    assert restarted(eng).stats()["queries"]["q2"]["executor"] == "eddy"
 
 
 def test_all_changes_are_in_one_batch() -> None:
@@ -211,7 +212,7 @@ def test_queries_over_the_same_groups_read_them_from_one_tree() -> None:
     assert executors == {"one": "eddy", "two": "tree", "three": "tree", "other": "eddy"}
     eng.query(sql, name="four")
     assert eng.stats()["queries"]["four"]["executor"] == "tree"
-    again = reloaded(eng)
+    again = restarted(eng)
     assert {n: q["executor"] for n, q in again.stats()["queries"].items()}["one"] == "eddy"
     chance = random.Random(3)
     for second in range(3):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from eddyline.testing import batch
-from watermark_cases import JOIN, SECOND, TABLE, engine, found, reloaded, rows, watermarks
+from restarts import restarted
+from watermark_cases import JOIN, SECOND, TABLE, engine, found, rows, watermarks
 
 
 def test_others_wait_for_a_quiet_stream_until_it_is_idle() -> None:
@@ -22,7 +23,7 @@ def test_a_stream_that_has_had_no_row_is_idle_after_a_while_too() -> None:
     eng = engine(JOIN, b="IDLE AFTER 30 SECONDS")
     eng.process({"a": rows(100)}, now=1_000 * SECOND)
     assert watermarks(eng)["ab"] is None
-    eng = reloaded(eng)
+    eng = restarted(eng)
     eng.process({}, now=1_030 * SECOND)
     assert watermarks(eng)["ab"] == 100
 
@@ -51,7 +52,7 @@ def test_a_silent_stream_goes_on_with_the_wall_clock() -> None:
     assert out["_ts"].cast(pa.int64()).to_pylist() == [120 * SECOND]
     assert out["x"].to_pylist() == [0]
     assert watermarks(eng)["a"] == 130
-    for each in (eng, reloaded(eng)):
+    for each in (eng, restarted(eng)):
         each.process({}, now=1_031 * SECOND + 7)
         assert each.watermark == 131 * SECOND + 7
 

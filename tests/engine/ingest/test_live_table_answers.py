@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from eddyline import Engine
 from eddyline.testing import rows_of
 from eddyline.testing.script import Script
 from live_table_cases import (
@@ -23,6 +21,7 @@ from live_table_cases import (
     engine,
     rename,
 )
+from restarts import restarted
 
 QUERIES = {
     "join": JOINED,
@@ -162,13 +161,6 @@ def test_lookup_results_are_final(kind: str, options: str) -> None:
         minus = [(exp, exp, "-", r) for _, exp, r in expected]
         assert changes_of(inserts) == sorted(plus, key=repr)
         assert changes_of(changes) == sorted(plus + minus, key=repr)
-
-
-def restarted(eng: Engine) -> Engine:
-    saved = io.BytesIO()
-    eng.save(saved)
-    saved.seek(0)
-    return Engine.load(saved)
 
 
 def changes_of(table: pa.Table) -> list[tuple[Any, ...]]:

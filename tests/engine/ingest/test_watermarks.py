@@ -7,7 +7,8 @@ import pytest
 
 from eddyline import CatalogError, Engine, SqlError
 from eddyline.testing import batch, parse_time
-from watermark_cases import JOIN, SECOND, TABLE, engine, found, reloaded, rows, watermarks
+from restarts import restarted
+from watermark_cases import JOIN, SECOND, TABLE, engine, found, rows, watermarks
 
 # -- the smallest bound of the streams -----------------------------------------------------------
 
@@ -68,7 +69,7 @@ def test_an_explicit_watermark_applies_to_all_groups(said: str) -> None:
 def test_stats_and_explain_show_what_holds_the_watermark(restart: bool) -> None:
     eng = engine(JOIN)
     eng.process({"a": rows(100, 101)})
-    eng = reloaded(eng) if restart else eng
+    eng = restarted(eng) if restart else eng
     group = eng.stats()["groups"][0]
     assert (group["members"], group["held"], group["held_by"]) == (["a", "b"], 2, "b")
     line = "2 rows wait for the watermark, which b holds: it has had no row yet"
@@ -95,7 +96,7 @@ def test_a_query_that_connects_groups_advances_the_one_that_lags(restart: bool) 
     eng.process({"b": rows(95, x=7)}, watermark=None)
     eng.query(JOIN, name="both")
     assert watermarks(eng) == {"ab": 100, "c": None}
-    eng = reloaded(eng) if restart else eng
+    eng = restarted(eng) if restart else eng
     assert len(found(eng.process({}), "both")) == 3  # what the windows still hold
     out = eng.process({"a": rows(120), "b": rows(99)})
     assert out.late["b"].num_rows == 1
@@ -114,7 +115,7 @@ def test_rows_that_wait_are_processed_when_groups_are_merged() -> None:
 def test_groups_stay_merged_when_their_query_is_dropped(restart: bool) -> None:
     eng = engine("SELECT x FROM a [NOW]", "SELECT x FROM b [NOW]", JOIN)
     eng.drop("q3")
-    eng = reloaded(eng) if restart else eng
+    eng = restarted(eng) if restart else eng
     eng.process({"a": rows(100)})
     assert list(watermarks(eng)) == ["ab", "c"]
     assert found(eng.process({"b": rows(100)})) == [1]
@@ -182,7 +183,7 @@ def test_a_timestamp_far_in_the_future_is_bad_and_makes_nothing_late() -> None:
 
 def test_a_limit_for_all_streams_that_have_none() -> None:
     eng = engine("SELECT x FROM a [NOW]", a="AHEAD AT MOST 2 DAYS", ahead_at_most="1 hour")
-    for each in (eng, reloaded(eng)):
+    for each in (eng, restarted(eng)):
         out = each.process({"a": rows(86_400), "b": rows(86_400)}, now=0)
         assert list(out.bad) == ["b"]
     assert not engine().process({"a": rows(86_400)}, now=0).bad  # by default there is none
@@ -227,7 +228,7 @@ def test_a_watermark_that_is_reset_makes_nothing_late(how: str, executor: str) -
         eng.reset_watermark("a")
     else:
         eng.sql("ALTER STREAM A RESET WATERMARK")
-    eng = reloaded(eng)
+    eng = restarted(eng)
     out = eng.process({"a": rows(1, 2), "b": rows(1, 2)})
     assert not out.late
     assert len(found(out)) == 4

@@ -13,7 +13,8 @@ from eddyline.engine.placement import fan_outs, reoptimizer
 from eddyline.engine.placement.fan_outs import Steadiness
 from eddyline.testing import difference, engine_with, rows_of
 from eddyline.testing.feeding import process_all
-from flow_cases import bags, reloaded
+from flow_cases import bags
+from restarts import restarted
 
 DDL = "".join(
     f"CREATE STREAM {s} (ts TIMESTAMP, k BIGINT, x BIGINT) TIMESTAMP BY ts;" for s in "abc"
@@ -108,7 +109,7 @@ def test_from_eddy_to_tree_and_back(chunk_rows: int) -> None:
                 assert first_pair(ours) == set(phase)
             else:
                 assert how(ours) == CHANGED
-            loaded = reloaded(ours)
+            loaded = restarted(ours)
             assert how(loaded) == how(ours)
             ours, said, counted = loaded, 0, 0
     assert said > 20

@@ -13,10 +13,9 @@ import pytest
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.distinct import ClassicDistinct, Distinct
 from eddyline.runtime.operators.expire import Expire, WithoutExpiries
-from eddyline.runtime.operators.filter import Filter
-from eddyline.runtime.operators.project import Project
 from eddyline.runtime.operators.snapshots import Snapshots
 from eddyline.runtime.operators.spool import Spool
+from eddyline.runtime.operators.stateless import Filter, Project
 from eddyline.runtime.operators.view import ExpiringView, KeyedView
 from eddyline.runtime.stores.answers import AnswerCalendar, AnswerList
 from eddyline.runtime.stores.expiry import ListStore, PartitionedStore

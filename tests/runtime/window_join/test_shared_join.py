@@ -9,11 +9,17 @@ import pytest
 
 from eddyline.bench.comparison.state_slices import SlicedAccess
 from eddyline.runtime.join_inputs.access import Access, ScanIndex
+from eddyline.runtime.join_inputs.flow_windows import Levels
 from eddyline.runtime.stores.index import HashIndex
 from eddyline.runtime.stores.rowstore import RowStore
-from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import Release
-from eddyline.runtime.window_join.schedules import ScheduleName, make_schedule, spread
+from eddyline.runtime.window_join.schedules import (
+    Classes,
+    ScheduleName,
+    apart,
+    make_schedule,
+    spread,
+)
 from eddyline.runtime.window_join.shared_join import Arrivals, SharedJoin
 from eddyline.types import FOREVER
 from thinned import thinned
@@ -42,6 +48,7 @@ class Setting:
     access: str
     schedule: ScheduleName
     rows_per_step: int
+    classes: Classes = spread
     rows: list[Row] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -50,7 +57,7 @@ class Setting:
         self.join = SharedJoin(
             self.stores,
             self.parts,
-            make_schedule(self.schedule, self.rows_per_step),
+            make_schedule(self.schedule, self.rows_per_step, self.classes),
         )
         self.join.fit(Levels.of(self.windows, range(self.windows.shape[1]), 1))
         self.got: list[list[Result]] = [[] for _ in self.windows[0]]
@@ -83,7 +90,7 @@ class Setting:
 
     def _get(self, release: Release) -> None:
         pairs = release.pairs
-        for query in self.join.queries(release.window_class):
+        for query in self.join.queries(release.lowest, release.window_class):
             ages = [pairs.ts - instants for instants in pairs.instants]
             mine = (ages[0] < self.windows[0, query]) & (ages[1] < self.windows[1, query])
             columns = (pairs.row[mine], pairs.ids[0][mine], pairs.ids[1][mine])
@@ -123,9 +130,12 @@ def test_results_and_order_are_those_of_each_query_alone(
 ) -> None:
     some = random.Random(seed)
     queries = some.randrange(1, 6)
-    one = [some.randrange(1, 30) for _ in range(queries)]
+    one = [some.choice((1, 3, some.randrange(1, 30))) for _ in range(queries)]
     other = one if some.random() < 0.7 else [some.randrange(1, 30) for _ in range(queries)]
-    setting = Setting(np.array([one, other]), access, schedule, some.choice((1, 2, 5, 1000)))
+    classes = some.choice((spread, apart))
+    steps_of = some.choice((1, 2, 5, 1000))
+    setting = Setting(np.array([one, other]), access, schedule, steps_of, classes)
+    setting.join.joins_classes = access != "slices" and some.random() < 0.7
     ts, counts = 0, [0, 0]
     for _ in range(some.randrange(1, 12)):
         rows: list[Any] = []
@@ -136,6 +146,7 @@ def test_results_and_order_are_those_of_each_query_alone(
             rows.append(Row(seq, side, ts, some.randrange(3), counts[side]))
             counts[side] += 1
         setting.arrive(rows)
+        setting.join.following = some.choice((0, 0, 100_000))
         setting.serve(some.randrange(30))
     setting.serve(100_000)
     for query in range(queries):
@@ -151,6 +162,27 @@ def test_greedy_releases_the_results_found_by_the_last_row() -> None:
     setting.arrive([Row(6, 0, 21, 7, 1)])
     setting.serve(1)  # joined with the small window; it is the next row of the large one
     assert setting.got == [[(2, 0, 1), (3, 1, 1)], [(2, 0, 1), (2, 0, 0), (3, 1, 1)]]
+
+
+def test_rows_behind_which_none_wait_are_served_at_once() -> None:
+    """The queries of all windows get their results, unless rows of much work are to come."""
+    setting = Setting(np.array([[1, 100]] * 2), "hash", "greedy", 1000)
+    setting.join.joins_classes = True
+    setting.arrive([Row(0, 1, 0, 7, 0), Row(2, 1, 10, 7, 1), Row(4, 0, 10, 7, 0)])
+    setting.serve(1)
+    assert not setting.join.waiting
+    assert setting.got == [[(2, 0, 1)], [(2, 0, 1), (2, 0, 0)]]
+    setting.arrive([Row(6, 0, 10, 7, 1)])
+    setting.join.following = 1_000_000
+    setting.serve(1)
+    assert setting.join.waiting
+    assert setting.got == [[(2, 0, 1), (3, 1, 1)], [(2, 0, 1), (2, 0, 0)]]
+
+
+def test_windows_of_classes_are_apart() -> None:
+    assert apart(np.array([7])).tolist() == [0]
+    assert apart(np.array([1, 16, 255, 256])).tolist() == [0, 1, 3]
+    assert apart(np.array([3, 10, FOREVER])).tolist() == [1, 2]
 
 
 def test_many_windows_share_rungs() -> None:

@@ -25,6 +25,7 @@ from eddyline.algebra.functions.aggregates import (
 from eddyline.algebra.functions.sort_keys import last_value, sort_key, where_known
 from eddyline.algebra.orderings import Ordering
 from eddyline.errors import SqlError, UnsupportedError
+from eddyline.types import sql_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,17 @@ class Request:
     within: bool = False
     ignore_nulls: bool = False
     time: Expr | None = None
+
+    def require_plain(self, function: str) -> tuple[Expr, ...]:
+        """The arguments of a function that takes nothing else.
+
+        Raises:
+            UnsupportedError: DISTINCT, ORDER BY or IGNORE NULLS.
+        """
+        if self.distinct or self.order or self.ignore_nulls:
+            what = "DISTINCT" if self.distinct else "ORDER BY" if self.order else "IGNORE NULLS"
+            raise UnsupportedError(f"{what} in {function}(...) is not supported")
+        return self.arguments or ()
 
     def base(self, function: str, *arguments: Expr, distinct: bool | None = None) -> Expr:
         """An aggregate of ``aggregates.py`` of the rows that FILTER accepts."""
@@ -201,3 +213,16 @@ def time_order(request: Request) -> tuple[Ordering, ...]:
 def aggregate_names() -> tuple[str, ...]:
     """The canonical names of all aggregate functions."""
     return tuple(dict.fromkeys((*AGGREGATES, *(f.name for f in COMPOSED.values()))))
+
+
+def only_for_groups(function: str) -> SqlError:
+    """The error of an aggregate that is called as a scalar function."""
+    return SqlError(
+        f"{function} is an aggregate; it is allowed only in the select list and in HAVING"
+    )
+
+
+def does_not_take(function: str, args: Sequence[Expr], form: str) -> SqlError:
+    """The error of arguments that do not fit."""
+    types = ", ".join(sql_type(a.type) for a in args)
+    return SqlError(f"{function} does not take ({types}); valid: {form}")

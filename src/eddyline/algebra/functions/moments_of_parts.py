@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
@@ -85,6 +86,11 @@ def _next_day(args: tuple[Expr, ...]) -> Expr | None:
     return resolve("date_add", (day, days))
 
 
+def _formatted(letters: str, args: tuple[Expr, ...]) -> Expr | None:
+    """A timestamp as text in a pattern."""
+    return resolve("date_format", (*args, Literal(_STRING, letters))) if len(args) == 1 else None
+
+
 for _name, _letters, _help in (
     ("dayname", "EEE", "The day of the week: Mon, Tue, ..."),
     ("monthname", "MMM", "The month: Jan, Feb, ..."),
@@ -94,9 +100,7 @@ for _name, _letters, _help in (
         _name,
         f"{_name}(timestamp)",
         _help,
-        lambda args, letters=_letters: (  # type: ignore[misc]
-            resolve("date_format", (*args, Literal(_STRING, letters))) if len(args) == 1 else None
-        ),
+        partial(_formatted, _letters),
     )
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from eddyline.algebra.expressions import AggregateCall, Call, ColumnRef, Expr, rewrite, walk
-from eddyline.algebra.functions.aggregate_requests import Request
+from eddyline.algebra.functions.aggregate_requests import Request, does_not_take, only_for_groups
 from eddyline.algebra.functions.aggregates import condition_of
 from eddyline.algebra.functions.coercion import implicit
-from eddyline.errors import SqlError, UnsupportedError
 from eddyline.types import Schema, sql_type
 
 
@@ -48,9 +48,7 @@ class SqlFunction:
     def rule(self, args: tuple[Expr, ...]) -> Expr | None:
         """The body with the arguments; None if they do not fit."""
         if self.is_aggregate:
-            raise SqlError(
-                f"{self.name} is an aggregate; it is allowed only in the select list and in HAVING"
-            )
+            raise only_for_groups(self.name)
         return self._with(args)
 
     def expression(self, request: Request) -> Expr:
@@ -59,16 +57,10 @@ class SqlFunction:
         Raises:
             SqlError: the arguments do not fit. UnsupportedError: DISTINCT or ORDER BY.
         """
-        if request.distinct or request.order or request.ignore_nulls:
-            what = (
-                "DISTINCT" if request.distinct else "ORDER BY" if request.order else "IGNORE NULLS"
-            )
-            raise UnsupportedError(f"{what} in {self.name}(...) is not supported")
-        args = request.arguments or ()
+        args = request.require_plain(self.name)
         expr = self._with(args, request.where)
         if expr is None:
-            types = ", ".join(sql_type(a.type) for a in args)
-            raise SqlError(f"{self.name} does not take ({types}); valid: {self.forms[0]}")
+            raise does_not_take(self.name, args, self.forms[0])
         return expr
 
     def _with(self, args: tuple[Expr, ...], where: Expr | None = None) -> Expr | None:
@@ -88,11 +80,13 @@ class SqlFunction:
         return rewrite(self.body, change)
 
 
-def _over(call: AggregateCall, change: object, where: Expr | None) -> AggregateCall:
+def _over(
+    call: AggregateCall, change: Callable[[Expr], Expr | None], where: Expr | None
+) -> AggregateCall:
     """An aggregate of the body over the arguments, of the rows that FILTER accepts."""
     inner = call.aggregate
-    argument = None if inner.argument is None else rewrite(inner.argument, change)  # type: ignore[arg-type]
-    terms = [] if inner.where is None else [rewrite(inner.where, change)]  # type: ignore[arg-type]
+    argument = None if inner.argument is None else rewrite(inner.argument, change)
+    terms = [] if inner.where is None else [rewrite(inner.where, change)]
     terms += [] if where is None else [where]
     conditions = tuple(map(condition_of, terms))
     both = Call(pa.bool_(), "and", conditions) if len(terms) == 2 else None

@@ -15,10 +15,14 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, Expr, Literal
-from eddyline.algebra.functions.aggregate_requests import Request, resolve_aggregate
+from eddyline.algebra.functions.aggregate_requests import (
+    Request,
+    does_not_take,
+    only_for_groups,
+    resolve_aggregate,
+)
 from eddyline.algebra.functions.coercion import implicit
 from eddyline.algebra.functions.user_defined import UserCall, UserFunction
-from eddyline.errors import SqlError, UnsupportedError
 from eddyline.types import sql_type
 
 #: The aggregates that keep a column of a state.
@@ -62,9 +66,7 @@ class UserAggregate:
 
     def rule(self, args: tuple[Expr, ...]) -> Expr | None:
         """None: it is no scalar function."""
-        raise SqlError(
-            f"{self.name} is an aggregate; it is allowed only in the select list and in HAVING"
-        )
+        raise only_for_groups(self.name)
 
     def expression(self, request: Request) -> Expr:
         """The expression over aggregates.
@@ -72,16 +74,10 @@ class UserAggregate:
         Raises:
             SqlError: the arguments do not fit. UnsupportedError: DISTINCT or ORDER BY.
         """
-        if request.distinct or request.order or request.ignore_nulls:
-            what = (
-                "DISTINCT" if request.distinct else "ORDER BY" if request.order else "IGNORE NULLS"
-            )
-            raise UnsupportedError(f"{what} in {self.name}(...) is not supported")
-        given = request.arguments or ()
+        given = request.require_plain(self.name)
         converted = [implicit(a, p) for a, p in zip(given, self.parameters, strict=False)]
         if len(given) != len(self.parameters) or any(a is None for a in converted):
-            types = ", ".join(sql_type(a.type) for a in given)
-            raise SqlError(f"{self.name} does not take ({types}); valid: {self.forms[0]}")
+            raise does_not_take(self.name, given, self.forms[0])
         args = tuple(a for a in converted if a is not None)
         return self._of_state(request, args) if self.state else self._of_values(request, args)
 

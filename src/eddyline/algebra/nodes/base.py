@@ -21,7 +21,7 @@ class Plan:
 
     def __init_subclass__(cls) -> None:
         cls.__hash__ = Plan._hash_once  # type: ignore[assignment]  # dataclasses leave it so
-        cls.__eq__ = Plan._equals  # type: ignore[assignment]
+        cls.__eq__ = Plan._equals  # type: ignore[assignment]  # likewise
 
     def _hash_once(self) -> int:
         return self._hash

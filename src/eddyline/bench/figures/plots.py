@@ -112,14 +112,17 @@ def draw_course(
     about: str,
     lines: Series,
     events: Sequence[float],
-    x_label: str,
-    y_label: str,
+    labels: tuple[str, str],
     most: float = 1.0,
 ) -> None:
-    """Draw what became of some values up to ``most``, with a rule where something happened."""
+    """Draw what became of some values up to ``most``, with a rule where something happened.
+
+    Args:
+        labels: of the axes, x and y.
+    """
     places = sorted({spot.x for line in lines.values() for spot in line})
     values = {name: _at(places, line) for name, line in lines.items()}
-    panel = Panel("", places, values, x_label, y_label, False, False, "linear", False, events, most)
+    panel = Panel("", places, values, *labels, False, False, "linear", False, events, most)
     draw_panels(file, title, about, [panel])
 
 

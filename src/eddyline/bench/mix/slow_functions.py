@@ -17,7 +17,7 @@ from rich.console import Console
 import eddyline
 from eddyline.bench.feeding import process_all
 from eddyline.bench.measure import Figure
-from eddyline.physical.flows import Selections
+from eddyline.runtime.eddy.join_flow import Selections
 from eddyline.types import TIMESTAMP
 
 NAME: Final = "slow functions"

@@ -62,8 +62,7 @@ def draw(samples: Sequence[Sample], kills: Sequence[float], folder: Path) -> lis
             "dotted: workers are killed",
             series,
             [at / 60 for at in kills],
-            "minutes",
-            unit,
+            ("minutes", unit),
             most=1.1 * most,
         )
         found.append(file)

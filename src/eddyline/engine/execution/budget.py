@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import inf
 
 from eddyline.engine.execution.execution import Execution
+from eddyline.engine.execution.shared_flow import Pace
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.runtime.window_join.joined_work import JoinedWork
 
@@ -30,6 +31,11 @@ class Budget:
 
     def __post_init__(self) -> None:
         self._before = self.execution.scheduled_work
+
+    @property
+    def pace(self) -> Pace:
+        """How rows of scheduled joins are served."""
+        return "by schedule" if self.seconds == inf else "in part"
 
     @property
     def is_left(self) -> bool:

@@ -10,14 +10,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from eddyline.algebra.plan import Join, Plan, Updates
+from eddyline.algebra.plan import Join, Plan
 from eddyline.engine.execution.groupings import Grouping
 from eddyline.engine.execution.parameterized import (
     ParameterizedGroups,
     ParameterizedSubscription,
 )
 from eddyline.engine.execution.result_tables import Pending, TreeTable
-from eddyline.engine.execution.shared_flow import SharedFlow
+from eddyline.engine.execution.shared_flow import Pace, SharedFlow
 from eddyline.engine.execution.subscriptions import (
     FlowSubscription,
     GroupedSubscription,
@@ -26,6 +26,7 @@ from eddyline.engine.execution.subscriptions import (
     rows_seen,
     seconds_unshared,
 )
+from eddyline.engine.ingest.tables import ParameterTable
 from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
 from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
 from eddyline.engine.query import Query
@@ -40,7 +41,6 @@ from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.failures import Failure, collecting
 from eddyline.runtime.graph import Chain, Graph, Ran, in_order
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.stores.stem import Stem
 from eddyline.runtime.window_join.joined_work import JoinedWork
 from eddyline.sharing.existence import common_rights
 from eddyline.sharing.instances import Instances
@@ -111,8 +111,7 @@ class Execution:
         self,
         query: Query,
         placement: FlowPlacement,
-        rows: Stem,
-        updates: Updates,
+        table: ParameterTable,
         instances: Instances | None,
         *,
         restored: bool,
@@ -128,15 +127,13 @@ class Execution:
         subscription: ParameterizedSubscription
         if instances is None:
             part = placement.part
-            subscription = ParameterizedSubscription(
-                query.name, shared, part, schema, rows, updates
-            )
+            subscription = ParameterizedSubscription(query.name, shared, part, schema, table)
         else:
             part = placement.part  # rows of one instance do not replace those of another
             width = len(placement.signature.schema)
             operator = self._flow_planner.per_query(shared.flow, part, width, replaces=False)
             subscription = ParameterizedGroups(
-                *(query.name, shared, instances, operator, schema, rows, updates),
+                *(query.name, shared, instances, operator, schema, table),
                 lambda: group.began is not None,
             )
             self.graph.add_end(operator, subscription.table)
@@ -325,17 +322,17 @@ class Execution:
             for end in ends:
                 end.begin(instant)
 
-    def run(self, tick: Tick, group: StreamGroup, *, arrived: float, paced: bool = False) -> Ran:
+    def run(self, tick: Tick, group: StreamGroup, *, arrived: float, pace: Pace = "at once") -> Ran:
         """Run one chunk of a group's rows through the operators of its queries.
 
         Args:
             arrived: when its rows could be processed (``time.perf_counter``).
-            paced: queue rows where windows of one join differ; see ``serve``.
+            pace: whether to queue rows where windows of one join differ; see ``serve``.
         """
         chain = self.chain_of(group)
         for shared in self.flows.values():
             if shared.flow in chain.operators:
-                shared.pace(paced=paced, arrived=arrived)
+                shared.pace(pace, arrived)
         ran = self.graph.run(tick, chain, arrived=arrived)
         group.clock = tick.clock
         self.graph.settle(tick.clock, chain, ran.broken)

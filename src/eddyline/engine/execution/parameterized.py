@@ -17,13 +17,13 @@ import pyarrow as pa
 
 from eddyline.algebra.expressions import Literal
 from eddyline.algebra.parameters import substitute
-from eddyline.algebra.plan import Updates
 from eddyline.engine.execution.parameterized_tables import (
     ParameterizedGrouping,
     ParameterizedTable,
 )
 from eddyline.engine.execution.shared_flow import SharedFlow
 from eddyline.engine.execution.subscriptions import FlowSubscription
+from eddyline.engine.ingest.tables import ParameterTable
 from eddyline.engine.query_metrics import QueryMetrics
 from eddyline.physical.clauses import constants_of
 from eddyline.physical.compiled import with_row
@@ -46,7 +46,7 @@ class ParameterizedSubscription(FlowSubscription):
 
     Args:
         part: what the query adds to the flow, with Parameters.
-        rows: the table of the instances' rows. updates: the meaning of its changes.
+        parameters: the table with the instances' rows.
     """
 
     def __init__(
@@ -55,14 +55,14 @@ class ParameterizedSubscription(FlowSubscription):
         shared: SharedFlow,
         part: Part,
         schema: pa.Schema,
-        rows: Stem,
-        updates: Updates,
+        parameters: ParameterTable,
     ) -> None:
         self._name = name
+        rows, updates = parameters
         self._results = self._new_table(name, shared, part, schema, rows)
         super().__init__(shared, self._results, ("parameterized", name), ())
+        self.parameters = parameters
         self.rows = rows
-        self.updates = updates
         self._part = part
         self._bit_of: dict[int, int] = {}  # by row id
         self._retired: dict[int, int] = {}  # by bit: when its results have left the answer
@@ -133,7 +133,11 @@ class ParameterizedSubscription(FlowSubscription):
             rows, comes = changed.ids[run], bool((changed.sign[run] > 0).all())
             if comes:
                 self._add(rows)
-            if self.updates == "retroactive" and rows.size and not self._part.emit.is_periodic:
+            if (
+                self.parameters.updates == "retroactive"
+                and rows.size
+                and not self._part.emit.is_periodic
+            ):
                 self._report(rows, clock, 1 if comes else -1)
             if not comes:
                 for row in rows.tolist():
@@ -240,8 +244,7 @@ class ParameterizedGroups(ParameterizedSubscription):
         instances: Instances,
         operator: PerQuery,
         schema: pa.Schema,
-        rows: Stem,
-        updates: Updates,
+        parameters: ParameterTable,
         began: Callable[[], bool],
     ) -> None:
         self._instances = instances
@@ -249,7 +252,7 @@ class ParameterizedGroups(ParameterizedSubscription):
         self._began = began
         self._numbers: dict[int, int] = {}  # by row id, from a checkpoint
         self._new: list[int] = []  # bits of instances without groups yet
-        super().__init__(name, shared, instances.part, schema, rows, updates)
+        super().__init__(name, shared, instances.part, schema, parameters)
         self.operator = operator
         shared.groupings[self._key] = self.grouping
         windows = instances.part.windows[len(instances.part.filters) :]

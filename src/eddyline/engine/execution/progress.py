@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from eddyline.engine.execution.budget import Budget
+from eddyline.engine.execution.shared_flow import Pace
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.ingest.watermarks import StreamGroup, slowest
 from eddyline.engine.instants import shown
@@ -162,15 +163,15 @@ class Progress:
         begins: bool = False,
         budget: Budget | None = None,
     ) -> Iterator[None]:
-        arrived, paced = time.perf_counter(), budget is not None
+        arrived, pace = time.perf_counter(), "at once" if budget is None else budget.pace
         execution = self._execution
         group.watermark = watermark = max(watermark, group.watermark)
         if group.began is None:
             since = self._since(group)
             if since <= min(watermark, self._inputs.first_held(group)):
-                self._run(Tick(since, first_row=since), group, arrived, paced=paced)
+                self._run(Tick(since, first_row=since), group, arrived, pace=pace)
         for tick in self._inputs.fill(group, watermark, self.chunk_rows):
-            self._run(tick, group, arrived, paced=paced)
+            self._run(tick, group, arrived, pace=pace)
             yield
             while execution.flows and execution.waiting and not execution.wants_rows:
                 if budget is None or not budget.is_left:
@@ -178,7 +179,7 @@ class Progress:
                 self._queries.serve()
                 yield
         if watermark > group.clock:
-            self._run(Tick(watermark), group, arrived, begins=begins, paced=paced)
+            self._run(Tick(watermark), group, arrived, begins=begins, pace=pace)
             yield
 
     def _since(self, group: StreamGroup) -> int:
@@ -199,7 +200,7 @@ class Progress:
         arrived: float,
         *,
         begins: bool = False,
-        paced: bool = False,
+        pace: Pace = "at once",
     ) -> None:
         if group.began is None:
             if tick.first_row is None and not begins:
@@ -210,7 +211,7 @@ class Progress:
         queries = self._queries
         if queries.parameterized:
             queries.follow(tick.clock)
-        ran = self._execution.run(tick, group, arrived=arrived, paced=paced)
+        ran = self._execution.run(tick, group, arrived=arrived, pace=pace)
         if ran.failures or ran.broken:
             queries.take_in(ran)
         self._inputs.purge(group)

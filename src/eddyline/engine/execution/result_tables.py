@@ -18,13 +18,8 @@ from eddyline.algebra.expressions import Expr
 from eddyline.engine.execution.pieces import EXP, Piece, TableChanges
 from eddyline.engine.query_metrics import QueryMetrics
 from eddyline.physical.flows import output_of
-from eddyline.runtime.batch import Batch
-from eddyline.runtime.output import (
-    ChangeColumns,
-    concat_changes,
-    select_list,
-    without_replaced,
-)
+from eddyline.runtime.batch import Batch, select_list
+from eddyline.runtime.output import ChangeColumns, concat_changes, without_replaced
 from eddyline.runtime.stores.columns import Array
 from eddyline.types import BEGINNING
 

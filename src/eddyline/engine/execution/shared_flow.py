@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,11 @@ from eddyline.sharing.signature import Part, Signature
 _LEAST_EXPECTED: Final = 100
 #: Minimum ratio of two factors that counts as a change.
 _CHANGED: Final = 1.2
+
+
+#: How rows of scheduled joins are served: all at once, small windows first, or as much of that as
+#: a call has time for: then a repeated call serves the same rows.
+Pace = Literal["at once", "by schedule", "in part"]
 
 
 @dataclass
@@ -219,9 +224,10 @@ class SharedFlow:
             recipients = batch.recipients.of_queries(self._mask(key, counts.size))
             self.tables[key].collect(batch.sent_to(recipients), arrived)
 
-    def pace(self, *, paced: bool, arrived: float) -> None:
+    def pace(self, pace: Pace, arrived: float) -> None:
         """Queue the rows of the next chunk, or not: those that are grouped cannot be queued."""
-        self.flow.paced = paced and not self.groupings
+        self.flow.paced = pace != "at once" and not self.groupings
+        self.flow.joins_classes = pace == "by schedule"
         self.flow.arrived = arrived
         while not self.flow.paced and self.flow.waiting:
             self.serve()

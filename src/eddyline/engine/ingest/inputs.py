@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef, TableDef
-from eddyline.algebra.plan import Updates
 from eddyline.engine.ingest.intake import Elsewhere, Intake
 from eddyline.engine.ingest.measuring import Measuring
 from eddyline.engine.ingest.ordered_rows import ARRIVALS_PER_CALL, OrderedRows, chunks
 from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.engine.ingest.table_changes import ChangeIntake, is_live
-from eddyline.engine.ingest.tables import load_table, static_stem, table_columns
+from eddyline.engine.ingest.tables import ParameterTable, load_table, static_stem, table_columns
 from eddyline.engine.ingest.watermarks import StreamBound, StreamGroup, StreamGroups, watermark_of
 from eddyline.engine.overload.drop_box import DropBox
 from eddyline.errors import CatalogError, did_you_mean
@@ -127,8 +127,8 @@ class Inputs:
             self._intakes[name].stem = stem
         return stem
 
-    def parameters(self, name: str) -> tuple[Stem, Updates]:
-        """The SteM of a table whose rows are parameters of a query, and its kind of updates.
+    def parameters(self, name: str) -> ParameterTable:
+        """A table whose rows are parameters of a query.
 
         From now on each change of the table is a chunk of its own, after all earlier rows.
         """
@@ -136,7 +136,7 @@ class Inputs:
         definition = self._tables[name]
         if is_live(definition):
             self._parameters.add(definition.name)
-        return stem, definition.updates
+        return ParameterTable(stem, definition.updates)
 
     def _table_stem(self, definition: TableDef) -> Stem:
         contents = self.contents[definition.name]
@@ -301,12 +301,14 @@ class Inputs:
             self._put(name, rows, np.arange(count))
             yield self._passed(group, rows.ts)
         else:
+            left = count
             for chunk in chunks(ready, self._parameters, chunk_rows):
+                left -= chunk.ts.size
                 if chunk.apart:  # rows expire up to this instant before the change is applied
                     yield Tick(int(chunk.ts[0]))
                 for name, (rows, numbers) in chunk.parts.items():
                     self._put(name, rows, numbers)
-                yield self._passed(group, chunk.ts)
+                yield replace(self._passed(group, chunk.ts), following=left)
         self.sequence += count
 
     def _passed(self, group: StreamGroup, ts: Array) -> Tick:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from eddyline.algebra.catalog import TableDef
+from eddyline.algebra.plan import Updates
 from eddyline.engine.ingest.arrow_values import as_text, converted, flat, to_table, with_valid_text
 from eddyline.engine.ingest.event_times import improbable_without_others
 from eddyline.errors import DataError, did_you_mean
@@ -18,6 +19,22 @@ from eddyline.types import BEGINNING, TIMESTAMP, arrow_schema, sql_type
 
 _SUPPLY = "supply timestamps, or declare it BIGINT"
 _FORMATS = ("parquet", "csv", "json", "orc")
+
+
+class ParameterTable(NamedTuple):
+    """A table whose rows are parameters of a query.
+
+    Attributes:
+        rows: its SteM. updates: the meaning of its changes.
+    """
+
+    rows: Stem
+    updates: Updates
+
+    @property
+    def name(self) -> str:
+        """The table's name."""
+        return self.rows.name
 
 
 def table_columns(definition: TableDef, data: Any) -> pa.Table:

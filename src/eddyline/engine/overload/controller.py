@@ -46,7 +46,7 @@ class Overload:
         inputs: the streams whose rates are measured.
         statistics: supplied and declared ones. measured: those of the engine. Rates that are
             measured here, before the drop boxes, take precedence.
-        intake: CPU time of rows before the operators.
+        intake: CPU time of rows before the operators; where calls count theirs.
 
     Attributes:
         capacity: CPU cores that the queries may use.
@@ -77,7 +77,7 @@ class Overload:
         self._statistics = statistics
         self._measured = measured
         self._prices = prices
-        self._intake = intake
+        self.intake = intake
         self._is_timed = True  # CPU time is measured
         self._rates: dict[str, float] = {}  # measured, of the last decision
         self._since: tuple[int, dict[str, int]] | None = None  # start of measuring: instant, rows
@@ -252,7 +252,7 @@ class Overload:
 
     def _works(self, known: Statistics, more: Sequence[Work] = ()) -> list[Work]:
         works = [*self._workload.works(), *more]
-        works += self._intake.works(works, known) if self._is_timed else ()
+        works += self.intake.works(works, known) if self._is_timed else ()
         return works
 
     def _known_rows(self) -> Statistics:
@@ -299,11 +299,7 @@ class Overload:
         counts = [self._inputs.seen_and_kept(s) for s in self._inputs.streams()]
         kept = sum(count for _, count in counts)
         read = kept if self._afterwards else sum(count for count, _ in counts)
-        return self._is_timed and self._intake.look(read, kept)
-
-    def add_call(self, reading_s: float, whole_s: float) -> None:
-        """Count the CPU seconds of a call, of which some were for reading its rows."""
-        self._intake.add_call(reading_s, whole_s)
+        return self._is_timed and self.intake.look(read, kept)
 
     def _is_due(self, newest: int) -> bool:
         """Whether a period of measuring begins or is over."""
@@ -325,7 +321,7 @@ class Overload:
             "due": self._due,
             "held": self.held,
             "learnt": self._workload.learnt(),
-            "intake": self._intake.saved(),
+            "intake": self.intake.saved(),
             "capacity": self.capacity,
             "keep": decided,
         }
@@ -340,7 +336,7 @@ class Overload:
             newest, seen = saved["since"]
             self._since = (newest, dict(seen))
         self._workload.restore_learnt(saved["learnt"])
-        self._intake.restore(saved["intake"])
+        self.intake.restore(saved["intake"])
         if self.decides:
             self._shedding.request(saved["keep"])
         self._is_known = False

@@ -20,18 +20,16 @@ class IntakeTimes:
 
     Args:
         operators: CPU seconds of all operators so far.
+
+    Attributes:
+        calls: CPU seconds of all calls so far. reading: those of them that rows were read in.
     """
 
     def __init__(self, operators: Callable[[], float]) -> None:
         self._operators = operators
         self._times = CpuTimes()
         self._before: tuple[int, int] | None = None  # rows read and kept, at the last look
-        self._reading = self._calls = 0.0
-
-    def add_call(self, reading_s: float, whole_s: float) -> None:
-        """Count the CPU seconds of a call, of which some were for reading its rows."""
-        self._reading += reading_s
-        self._calls += whole_s
+        self.reading = self.calls = 0.0
 
     def look(self, read: int, kept: int) -> bool:
         """Compare the CPU time since the last look with the number of rows.
@@ -43,8 +41,8 @@ class IntakeTimes:
             Whether the time per row has changed.
         """
         before, self._before = self._before or (read, kept), (read, kept)
-        rest = self._calls - self._reading - self._operators()
-        changed = self._times.look(_READ, self._reading, read - before[0])
+        rest = self.calls - self.reading - self._operators()
+        changed = self._times.look(_READ, self.reading, read - before[0])
         return self._times.look(_PASSED, rest, kept - before[1]) or changed
 
     def works(self, works: Iterable[Work], statistics: Statistics) -> Iterator[IntakeWork]:
@@ -70,7 +68,7 @@ class IntakeTimes:
 
     def restore(self, saved: Sequence[Any]) -> None:
         """Take over what ``saved`` returned; rows and time are counted from now on."""
-        spent = self._reading, self._calls - self._reading - self._operators()
+        spent = self.reading, self.calls - self.reading - self._operators()
         for key, record, seconds in zip((_READ, _PASSED), saved, spent, strict=True):
             if record is not None:
                 self._times.restore(key, record, seconds)

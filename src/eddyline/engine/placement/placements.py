@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from eddyline.algebra.catalog import Emit
-from eddyline.algebra.plan import Plan, Updates
+from eddyline.algebra.plan import Plan
 from eddyline.engine.execution.execution import Execution
 from eddyline.engine.execution.shared_flow import SharedFlow
+from eddyline.engine.ingest.tables import ParameterTable
 from eddyline.engine.placement.candidates import (
     SAME_GROUPS,
     SHARED,
@@ -25,7 +26,6 @@ from eddyline.engine.placement.reoptimizer import Reoptimizer
 from eddyline.engine.query import Query
 from eddyline.physical.flows import Sharing
 from eddyline.physical.strategy import Strategy
-from eddyline.runtime.stores.stem import Stem
 from eddyline.sharing.grouping import lowest_grouping
 from eddyline.sharing.instances import Instances
 from eddyline.sharing.signature import Part, Signature
@@ -98,8 +98,7 @@ class Placements:
         self,
         query: Query,
         found: tuple[Signature, Part] | Instances,
-        rows: Stem,
-        updates: Updates,
+        table: ParameterTable,
         *,
         restored: bool,
     ) -> None:
@@ -109,9 +108,7 @@ class Placements:
         placement = in_flow(query.name, signature, part, self._sharing, replaces=False)
         self._add_unshared(placement.key)
         placement = replace(placement, why="its rows share the flow of their signature")
-        self._execution.add_parameterized(
-            query, placement, rows, updates, instances, restored=restored
-        )
+        self._execution.add_parameterized(query, placement, table, instances, restored=restored)
 
     def stop(self, query: Query) -> None:
         """Stop a query, and free what no other query uses."""

@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call, Literal
-from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, as_arrays, null_where_not
+from eddyline.physical.expressions.data import Datum, as_arrays, null_where_not
+from eddyline.physical.expressions.kernel import Kernel, Maker
 
 _PLAIN: Final[dict[str, Callable[[Datum, Datum], Any]]] = {
     "=": pc.equal,

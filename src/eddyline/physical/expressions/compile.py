@@ -21,6 +21,7 @@ from eddyline.algebra.expressions import Call, ColumnRef, ElementRef, Expr, Lite
 from eddyline.algebra.functions.fallibility import call_can_fail, can_fail
 from eddyline.algebra.functions.user_defined import UserCall
 from eddyline.physical.expressions.comparison import COMPARISON_KERNELS
+from eddyline.physical.expressions.data import Datum, constant_array
 from eddyline.physical.expressions.dates import DATE_KERNELS
 from eddyline.physical.expressions.digests import DIGEST_KERNELS
 from eddyline.physical.expressions.elementwise import ELEMENTWISE, element_column
@@ -30,7 +31,7 @@ from eddyline.physical.expressions.fallible import FALLIBLE_KERNELS, TOLERANT_KE
 from eddyline.physical.expressions.json_reading import JSON_READING_KERNELS
 from eddyline.physical.expressions.json_values import JSON_KERNELS
 from eddyline.physical.expressions.json_writing import JSON_WRITING_KERNELS
-from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, constant_array
+from eddyline.physical.expressions.kernel import Kernel, Maker
 from eddyline.physical.expressions.lazy import LAZY, Node, optimistic
 from eddyline.physical.expressions.list_functions import LIST_KERNELS
 from eddyline.physical.expressions.logic import LOGIC_KERNELS

@@ -11,14 +11,8 @@ import pyarrow.compute as pc
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions import datetime_patterns
 from eddyline.algebra.functions.conversion import convert
-from eddyline.physical.expressions.kernel import (
-    Datum,
-    Kernel,
-    Maker,
-    always,
-    argument_constant,
-    values_of,
-)
+from eddyline.physical.expressions.data import Datum, values_of
+from eddyline.physical.expressions.kernel import Kernel, Maker, always, argument_constant
 from eddyline.types import TIMESTAMP
 
 

@@ -13,16 +13,8 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call
 from eddyline.kernels import digests, spark_hashes
-from eddyline.physical.expressions.kernel import (
-    Datum,
-    Kernel,
-    Maker,
-    always,
-    argument_constant,
-    as_arrays,
-    null_where_not,
-    values_of,
-)
+from eddyline.physical.expressions.data import Datum, as_arrays, null_where_not, values_of
+from eddyline.physical.expressions.kernel import Kernel, Maker, always, argument_constant
 
 _SHA2: Final = {
     224: (digests.sha256, digests.SHA224_START),

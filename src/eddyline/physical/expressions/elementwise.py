@@ -21,8 +21,9 @@ import pyarrow.compute as pc
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.list_parts import list_parts
 from eddyline.kernels.lists import first_in_lists
+from eddyline.physical.expressions.data import constant_array
 from eddyline.physical.expressions.evaluation import Columns, Evaluation
-from eddyline.physical.expressions.kernel import argument_constant, constant_array
+from eddyline.physical.expressions.kernel import argument_constant
 from eddyline.physical.expressions.lazy import Node
 from eddyline.physical.expressions.list_sets import chosen_elements
 from eddyline.physical.expressions.nested import lists_of, maps_of, zipped

@@ -17,8 +17,9 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions import conversion
+from eddyline.physical.expressions.data import null_where_not, values_of
 from eddyline.physical.expressions.evaluation import Evaluation, without
-from eddyline.physical.expressions.kernel import Kernel, Maker, always, null_where_not, values_of
+from eddyline.physical.expressions.kernel import Kernel, Maker, always
 
 _Bytes = npt.NDArray[np.uint8]
 _Places = npt.NDArray[np.int64]

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from eddyline.algebra.functions.conversion import convert
-from eddyline.physical.expressions.kernel import Datum, null_where_not
+from eddyline.physical.expressions.data import Datum, null_where_not
 from eddyline.runtime.batch import Batch
 
 RowIndexes = npt.NDArray[np.int64]

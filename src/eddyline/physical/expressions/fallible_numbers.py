@@ -11,16 +11,9 @@ import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions import conversion
+from eddyline.physical.expressions.data import Datum, as_arrays, null_where_not, values_of
 from eddyline.physical.expressions.evaluation import Evaluation, Flags, without
-from eddyline.physical.expressions.kernel import (
-    Datum,
-    Kernel,
-    Maker,
-    argument_constant,
-    as_arrays,
-    null_where_not,
-    values_of,
-)
+from eddyline.physical.expressions.kernel import Kernel, Maker, argument_constant
 from eddyline.types import sql_type
 
 _CHECKED: Final[dict[str, tuple[Any, Any]]] = {

@@ -13,16 +13,9 @@ from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions import conversion
 from eddyline.algebra.functions.datetime_text import parse_dates, parse_timestamps
 from eddyline.algebra.functions.strings import LONGEST_TEXT
+from eddyline.physical.expressions.data import Datum, as_arrays, null_where_not, values_of
 from eddyline.physical.expressions.evaluation import LENIENT, Evaluation, without
-from eddyline.physical.expressions.kernel import (
-    Datum,
-    Kernel,
-    Maker,
-    argument_constant,
-    as_arrays,
-    null_where_not,
-    values_of,
-)
+from eddyline.physical.expressions.kernel import Kernel, Maker, argument_constant
 from eddyline.physical.expressions.text import split_part
 from eddyline.types import TIMESTAMP, sql_type
 

@@ -17,8 +17,9 @@ import pyarrow.types as pt
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions import conversion
 from eddyline.kernels import json_parts, json_paths
+from eddyline.physical.expressions.data import Datum, null_where_not
 from eddyline.physical.expressions.json_values import values_at
-from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, always, null_where_not
+from eddyline.physical.expressions.kernel import Kernel, Maker, always
 from eddyline.physical.expressions.nested import lists_of, maps_of
 from eddyline.runtime.stores.columns import Array, text_buffers
 

@@ -11,7 +11,8 @@ from eddyline.algebra.catalog import JsonPath
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions.json_values import path_of
 from eddyline.kernels import json_paths
-from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, as_arrays
+from eddyline.physical.expressions.data import Datum, as_arrays
+from eddyline.physical.expressions.kernel import Kernel, Maker
 from eddyline.runtime.stores.columns import bitmap, text_buffers, validity_of
 
 

@@ -14,7 +14,8 @@ import pyarrow.types as pt
 
 from eddyline.algebra.functions.conversion import convert
 from eddyline.algebra.list_parts import list_parts
-from eddyline.physical.expressions.kernel import Maker, always, null_where_not
+from eddyline.physical.expressions.data import null_where_not
+from eddyline.physical.expressions.kernel import Maker, always
 from eddyline.types import is_list
 
 _SHORT: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.algebra.expressions import Call
+from eddyline.physical.expressions.data import constant_array
 from eddyline.physical.expressions.evaluation import Evaluation, RowFailed, RowIndexes, spread
-from eddyline.physical.expressions.kernel import Kernel, constant_array
+from eddyline.physical.expressions.kernel import Kernel
 
 #: A ``pa.Scalar``, or a function of an Evaluation.
 Node = Any

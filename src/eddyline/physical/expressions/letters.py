@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.physical.expressions.characters import FAR, Characters
-from eddyline.physical.expressions.kernel import null_where_not
+from eddyline.physical.expressions.data import null_where_not
 
 _DOTTED_I = "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}"  #: becomes two characters in lower case
 

@@ -11,15 +11,8 @@ import pyarrow.compute as pc
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.list_parts import list_parts
 from eddyline.kernels.lists import first_in_lists, ranges
-from eddyline.physical.expressions.kernel import (
-    Datum,
-    Kernel,
-    Maker,
-    always,
-    argument_constant,
-    as_arrays,
-    null_where_not,
-)
+from eddyline.physical.expressions.data import Datum, as_arrays, null_where_not
+from eddyline.physical.expressions.kernel import Kernel, Maker, always, argument_constant
 from eddyline.physical.expressions.list_sets import LIST_SET_KERNELS
 from eddyline.physical.expressions.nested import lists_of
 from eddyline.runtime.stores.columns import Array

@@ -10,14 +10,8 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.list_parts import list_parts
-from eddyline.physical.expressions.kernel import (
-    Datum,
-    Kernel,
-    Maker,
-    always,
-    as_arrays,
-    null_where_not,
-)
+from eddyline.physical.expressions.data import Datum, as_arrays, null_where_not
+from eddyline.physical.expressions.kernel import Kernel, Maker, always
 from eddyline.physical.expressions.nested import lists_of
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import same_values

@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions.conversion import convert
-from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, always, as_arrays
+from eddyline.physical.expressions.data import Datum, as_arrays
+from eddyline.physical.expressions.kernel import Kernel, Maker, always
 
 
 def _make_chain(function: Any) -> Maker:

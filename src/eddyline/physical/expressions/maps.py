@@ -13,16 +13,9 @@ import pyarrow.types as pt
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.list_parts import list_parts
 from eddyline.kernels.lists import first_in_lists, ranges
+from eddyline.physical.expressions.data import Datum, as_arrays, null_where_not, values_of
 from eddyline.physical.expressions.evaluation import Evaluation, without
-from eddyline.physical.expressions.kernel import (
-    Datum,
-    Kernel,
-    Maker,
-    argument_constant,
-    as_arrays,
-    null_where_not,
-    values_of,
-)
+from eddyline.physical.expressions.kernel import Kernel, Maker, argument_constant
 from eddyline.physical.expressions.list_sets import repeats
 from eddyline.physical.expressions.months import months_later
 from eddyline.physical.expressions.nested import interleaved, lists_of, maps_of, zipped

@@ -11,17 +11,9 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call
+from eddyline.physical.expressions.data import Datum, as_arrays, null_where_not, values_of
 from eddyline.physical.expressions.evaluation import Evaluation, without
-from eddyline.physical.expressions.kernel import (
-    Datum,
-    Kernel,
-    Maker,
-    always,
-    argument_constant,
-    as_arrays,
-    null_where_not,
-    values_of,
-)
+from eddyline.physical.expressions.kernel import Kernel, Maker, always, argument_constant
 
 _Ints = npt.NDArray[np.int64]
 

@@ -14,17 +14,9 @@ import pyarrow.types as pt
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.list_parts import list_parts
 from eddyline.kernels.lists import first_in_lists
+from eddyline.physical.expressions.data import Datum, as_arrays, null_where_not, values_of
 from eddyline.physical.expressions.evaluation import LENIENT, Evaluation, without
-from eddyline.physical.expressions.kernel import (
-    Datum,
-    Kernel,
-    Maker,
-    always,
-    argument_constant,
-    as_arrays,
-    null_where_not,
-    values_of,
-)
+from eddyline.physical.expressions.kernel import Kernel, Maker, always, argument_constant
 from eddyline.runtime.stores.columns import Array, bitmap, validity_of
 from eddyline.runtime.stores.keys import same_values
 from eddyline.types import element_type

@@ -12,17 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from eddyline.algebra.expressions import Call
+from eddyline.physical.expressions.data import Datum, as_arrays, null_where_not, values_of
 from eddyline.physical.expressions.fallible_numbers import remainder
-from eddyline.physical.expressions.kernel import (
-    Datum,
-    Kernel,
-    Maker,
-    always,
-    argument_constant,
-    as_arrays,
-    null_where_not,
-    values_of,
-)
+from eddyline.physical.expressions.kernel import Kernel, Maker, always, argument_constant
 
 
 def _make_round(call: Call) -> Kernel:

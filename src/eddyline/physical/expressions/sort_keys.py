@@ -13,7 +13,8 @@ from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions.aggregate_arguments import NARROW_DIGITS
 from eddyline.algebra.list_parts import list_parts
 from eddyline.kernels import sort_keys as kernels
-from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, argument_constant, as_arrays
+from eddyline.physical.expressions.data import Datum, as_arrays
+from eddyline.physical.expressions.kernel import Kernel, Maker, argument_constant
 from eddyline.runtime.stores.columns import Array, bitmap, raw_values, text_buffers, validity_of
 from eddyline.runtime.stores.order_keys import order_keys, values_of_keys, wide_values
 

@@ -11,16 +11,8 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.expressions import Call, Literal
 from eddyline.physical.expressions.characters import FAR, Characters
-from eddyline.physical.expressions.kernel import (
-    Datum,
-    Kernel,
-    Maker,
-    always,
-    argument_constant,
-    as_arrays,
-    null_where_not,
-    values_of,
-)
+from eddyline.physical.expressions.data import Datum, as_arrays, null_where_not, values_of
+from eddyline.physical.expressions.kernel import Kernel, Maker, always, argument_constant
 from eddyline.physical.expressions.letters import initcap, lower, translate, upper
 from eddyline.physical.expressions.texts import make_instr
 

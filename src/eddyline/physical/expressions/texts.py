@@ -12,17 +12,9 @@ import pyarrow.compute as pc
 from eddyline.algebra.expressions import Call, Literal
 from eddyline.kernels import texts as kernels
 from eddyline.physical.expressions.characters import Characters
+from eddyline.physical.expressions.data import Datum, as_arrays, null_where_not, values_of
 from eddyline.physical.expressions.evaluation import Evaluation, without
-from eddyline.physical.expressions.kernel import (
-    Datum,
-    Kernel,
-    Maker,
-    always,
-    argument_constant,
-    as_arrays,
-    null_where_not,
-    values_of,
-)
+from eddyline.physical.expressions.kernel import Kernel, Maker, always, argument_constant
 from eddyline.runtime.stores.columns import text_buffers
 
 #: Characters that texts rarely have: the first that no text of a column has divides its matches.

@@ -18,8 +18,9 @@ import pyarrow.types as pt
 
 from eddyline.algebra.functions.user_defined import FunctionKind, UserCall, UserFunction
 from eddyline.errors import DataError
+from eddyline.physical.expressions.data import Datum, as_arrays
 from eddyline.physical.expressions.evaluation import Evaluation, RowIndexes, shown_values, spread
-from eddyline.physical.expressions.kernel import Datum, Kernel, as_arrays
+from eddyline.physical.expressions.kernel import Kernel
 from eddyline.types import sql_type
 
 #: Maximum number of failing parts of a batch that are isolated; further parts fail as a whole.
@@ -68,7 +69,7 @@ def _on_batches(function: UserFunction, arrays: list[pa.Array], evaluation: Eval
             result = function.evaluate(*_FORMS[function.kind](part))
         except MemoryError:
             raise
-        except Exception as error:
+        except Exception as error:  # of any code: the rows are bad ones
             if rows.size > 1 and len(wrong) < _MOST_WRONG:
                 return pa.concat_arrays([values_of(h) for h in np.array_split(rows, 2)])
             wrong.append((rows, _raised(function, error)))
@@ -97,7 +98,7 @@ def _on_rows(function: UserFunction, arrays: list[pa.Array], evaluation: Evaluat
                 yield function.evaluate(*values)
             except MemoryError:
                 raise
-            except Exception as error:
+            except Exception as error:  # of any code: the row is a bad one
                 wrong[row] = _raised(function, error)
                 yield None
 

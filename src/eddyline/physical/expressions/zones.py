@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from eddyline.algebra.expressions import Call
 from eddyline.algebra.functions.zone_rules import zone_rules
-from eddyline.physical.expressions.kernel import Datum, Kernel, Maker, argument_constant, values_of
+from eddyline.physical.expressions.data import Datum, values_of
+from eddyline.physical.expressions.kernel import Kernel, Maker, argument_constant
 from eddyline.types import TIMESTAMP
 
 _SECOND: Final = 1_000_000

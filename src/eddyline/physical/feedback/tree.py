@@ -31,9 +31,9 @@ from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.gated_input import GatedInput
 from eddyline.runtime.join_inputs.join_input import InputRows, StemRows
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.filter import Filter as FilterOperator
 from eddyline.runtime.operators.join import Join as JoinOperator
-from eddyline.runtime.operators.project import Project as ProjectOperator
+from eddyline.runtime.operators.stateless import Filter as FilterOperator
+from eddyline.runtime.operators.stateless import Project as ProjectOperator
 from eddyline.runtime.stores.intermediates import ResultRows
 
 

@@ -14,13 +14,11 @@ from eddyline.runtime.aggregates.base import (
     Aggregate,
     ByRow,
     Reported,
-    SlotArrays,
     Wanted,
     computes,
     valid_lane,
 )
-from eddyline.runtime.aggregates.nodes import Nodes
-from eddyline.runtime.state import State, nested
+from eddyline.runtime.aggregates.nodes import OfNodes
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slots import SlotArray
 
@@ -53,7 +51,7 @@ class Count(ByRow):
         return pa.array(self.reported[slots])
 
 
-class CountDistinct(SlotArrays):
+class CountDistinct(OfNodes):
     """COUNT(DISTINCT x)."""
 
     dtypes: Sequence[Any] = (np.int64,)
@@ -61,8 +59,7 @@ class CountDistinct(SlotArrays):
     reported: Array
 
     def __init__(self, type_: pa.DataType) -> None:
-        super().__init__(count=SlotArray(np.int64), reported=SlotArray(np.int64))
-        self._nodes = Nodes(type_)
+        super().__init__(type_, count=SlotArray(np.int64), reported=SlotArray(np.int64))
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         assert values is not None
@@ -81,20 +78,6 @@ class CountDistinct(SlotArrays):
 
     def current(self, slots: Array) -> pa.Array:
         return pa.array(self.reported[slots])
-
-    def settle(self) -> None:
-        self._nodes.settle()
-
-    def forget(self, slots: Array) -> None:
-        super().forget(slots)
-        self._nodes.forget(slots)
-
-    def state(self) -> State:
-        return {**super().state(), "nodes": self._nodes.state()}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._nodes.restore(nested(state, "nodes"))
 
 
 @computes("count")

@@ -12,8 +12,7 @@ import pyarrow.types as pt
 
 from eddyline.kernels import monotone_queues as queues
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.heaps import NO_NODE, run_extreme
-from eddyline.kernels.unique import unique
+from eddyline.kernels.heaps import NO_NODE, Heap, Values, run_extreme
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     ByRow,
@@ -23,9 +22,9 @@ from eddyline.runtime.aggregates.base import (
     computes,
     valid_lane,
 )
-from eddyline.runtime.aggregates.nodes import Nodes
+from eddyline.runtime.aggregates.nodes import OfNodes
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.order_keys import order_keys, values_of_keys
 from eddyline.runtime.stores.slots import SlotArray
 
@@ -43,7 +42,7 @@ class _Heap(SlotArrays):
         super().__init__(**{name: SlotArray(np.int64) for name in names})
 
 
-class Extreme(SlotArrays):
+class Extreme(OfNodes):
     """MIN and MAX: a heap of distinct values by group."""
 
     dtypes: Sequence[Any] = (np.int64,)
@@ -52,10 +51,11 @@ class Extreme(SlotArrays):
 
     def __init__(self, type_: pa.DataType, *, largest: bool) -> None:
         super().__init__(
-            root=SlotArray(np.int64, fill=NO_NODE), reported=SlotArray(np.int64, fill=NO_NODE)
+            type_,
+            root=SlotArray(np.int64, fill=NO_NODE),
+            reported=SlotArray(np.int64, fill=NO_NODE),
         )
         self._largest = largest
-        self._nodes = Nodes(type_)
         self._heap = _Heap()
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
@@ -74,12 +74,8 @@ class Extreme(SlotArrays):
             lanes[0],
             self._largest,
             self._nodes.occurrences,
-            heap.order,
-            *self._nodes.texts(),
-            heap.child,
-            heap.sibling,
-            heap.previous,
-            self.root,
+            Values(heap.order, *self._nodes.texts()),
+            Heap(heap.child, heap.sibling, heap.previous, self.root),
             self.reported,
         )
         return Reported(self._nodes.values(new), self._nodes.values(old), new != old)
@@ -87,19 +83,11 @@ class Extreme(SlotArrays):
     def current(self, slots: Array) -> pa.Array:
         return self._nodes.values(self.reported[slots])
 
-    def settle(self) -> None:
-        self._nodes.settle()
-
-    def forget(self, slots: Array) -> None:
-        super().forget(slots)
-        self._nodes.forget(slots)
-
     def state(self) -> State:
-        return {**super().state(), "nodes": self._nodes.state(), "heap": self._heap.state()}
+        return {**super().state(), "heap": self._heap.state()}
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._nodes.restore(nested(state, "nodes"))
         self._heap.restore(nested(state, "heap"))
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from eddyline.kernels import multisets as kernels
 from eddyline.kernels import treaps
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.heaps import NO_NODE
+from eddyline.kernels.heaps import NO_NODE, Values
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     Reported,
@@ -27,7 +27,7 @@ from eddyline.runtime.aggregates.base import (
     number_array,
     numbers,
 )
-from eddyline.runtime.aggregates.nodes import Nodes
+from eddyline.runtime.aggregates.nodes import OfNodes
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array, bitmap
 from eddyline.runtime.stores.order_keys import order_keys, values_of_keys
@@ -48,7 +48,7 @@ class _Trees(SlotArrays):
         )
 
 
-class Multiset(SlotArrays, ABC):
+class Multiset(OfNodes, ABC):
     """The values of groups in order. At the end of a chunk what was reported last is what the trees
     have, so nothing else is kept.
 
@@ -60,11 +60,10 @@ class Multiset(SlotArrays, ABC):
 
     def __init__(self, of: Wanted, *, parts: bool) -> None:
         assert of.argument is not None
-        super().__init__(root=SlotArray(np.int64, fill=NO_NODE))
         self._parts = parts
         self._type = of.argument.field(0).type if parts else of.argument
+        super().__init__(self._type, root=SlotArray(np.int64, fill=NO_NODE))
         self.dtypes: Sequence[Any] = (np.int64, np.int64) if parts else (np.int64,)
-        self._nodes = Nodes(self._type)
         self._trees = _Trees()
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
@@ -86,6 +85,11 @@ class Multiset(SlotArrays, ABC):
         values, changed = self._reported(slots, old, rows, nodes, weight)
         return Reported(values.slice(slots.size), values.take(pa.array(old)), changed)
 
+    def _as_trees(self) -> kernels.Trees:
+        """For kernels."""
+        values = Values(self._trees.order, *self._nodes.texts())
+        return kernels.Trees(values, self._nodes.occurrences, self._trees.links, self.root)
+
     @abstractmethod
     def _reported(
         self, slots: Array, old: Array, rows: SignedRows, nodes: Array, weight: Array
@@ -94,19 +98,11 @@ class Multiset(SlotArrays, ABC):
         whether they differ from those that ``old`` numbers.
         """
 
-    def settle(self) -> None:
-        self._nodes.settle()
-
-    def forget(self, slots: Array) -> None:
-        super().forget(slots)
-        self._nodes.forget(slots)
-
     def state(self) -> State:
-        return {**super().state(), "nodes": self._nodes.state(), "trees": self._trees.state()}
+        return {**super().state(), "trees": self._trees.state()}
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._nodes.restore(nested(state, "nodes"))
         self._trees.restore(nested(state, "trees"))
 
 
@@ -122,10 +118,11 @@ class Picks(Multiset):
 
     def __init__(self, what: int, of: Wanted, *, parts: bool) -> None:
         super().__init__(of, parts=parts)
-        *fractions, self._descending = of.parameters
+        *fractions, descending = of.parameters
         self._what = what
         self._fractions = np.array(fractions if what != kernels.MODE else [0.0], np.float64)
         self._keep = int(fractions[0]) if what == kernels.NTH and of.endless else 0
+        self._choice = kernels.Choice(what, self._fractions, descending, self._keep)
         self._result = of.result
 
     def _reported(
@@ -133,31 +130,13 @@ class Picks(Multiset):
     ) -> tuple[pa.Array, Array]:
         before, had = self._picked(slots)
         if self._keep:  # of which later ones take the places
-            links = self._trees.links
-            kept, _ = kernels.lists(slots, True, self._nodes.occurrences, links, self.root)
-            self._nodes.touch(kept)
-        new, have = kernels.run_picks(
-            rows,
-            nodes,
-            weight,
-            self._what,
-            self._fractions,
-            self._descending,
-            self._keep,
-            self._nodes.occurrences,
-            self._trees.order,
-            *self._nodes.texts(),
-            self._trees.links,
-            self.root,
-        )
+            self._nodes.touch(kernels.lists(slots, True, self._as_trees())[0])
+        new, have = kernels.run_picks(rows, nodes, weight, self._choice, self._as_trees())
         values, seen = self._values(np.concatenate((before, new)), np.concatenate((had, have)))
         return values, (seen[slots.size :] != seen[old]).any(axis=1)
 
     def _picked(self, slots: Array) -> tuple[Array, Array]:
-        occurrences, links = self._nodes.occurrences, self._trees.links
-        return kernels.picks(
-            slots, self._what, self._fractions, self._descending, occurrences, links, self.root
-        )
+        return kernels.picks(slots, self._choice, self._as_trees())
 
     def _values(self, nodes: Array, rows: Array) -> tuple[pa.Array, Array]:
         """The values of int64[n, k, 2] nodes, and int64[n, k] that are equal where they are."""
@@ -209,25 +188,14 @@ class SortedList(Multiset):
         self, slots: Array, old: Array, rows: SignedRows, nodes: Array, weight: Array
     ) -> tuple[pa.Array, Array]:
         before, ends = self._listed(slots)
-        new, more = kernels.run_lists(
-            rows,
-            nodes,
-            weight,
-            self._once,
-            self._nodes.occurrences,
-            self._trees.order,
-            *self._nodes.texts(),
-            self._trees.links,
-            self.root,
-        )
+        new, more = kernels.run_lists(rows, nodes, weight, self._once, self._as_trees())
         all_nodes = np.concatenate((before, new))
         all_ends = np.concatenate((ends, before.size + more))
         changed = kernels.lists_differ(all_nodes, all_ends, old, slots.size)
         return self._values(all_nodes, all_ends), changed
 
     def _listed(self, slots: Array) -> tuple[Array, Array]:
-        occurrences, links = self._nodes.occurrences, self._trees.links
-        return kernels.lists(slots, self._once, occurrences, links, self.root)
+        return kernels.lists(slots, self._once, self._as_trees())
 
     def _values(self, nodes: Array, ends: Array) -> pa.Array:
         offsets = np.concatenate(([0], ends)).astype(np.int32)

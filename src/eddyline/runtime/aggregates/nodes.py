@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.kernels.heaps import NO_NODE
-from eddyline.kernels.unique import unique
+from eddyline.runtime.aggregates.base import SlotArrays
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array, validity_of
+from eddyline.runtime.stores.columns import Array, unique, validity_of
 from eddyline.runtime.stores.keytable import KeyTable, KeyTexts
 from eddyline.runtime.stores.slots import SlotArray
 
@@ -86,3 +86,25 @@ class Nodes:
     def restore(self, state: State) -> None:
         self.table.restore(nested(state, "table"))
         self._occurrences.restore(array(state, "occurrences"))
+
+
+class OfNodes(SlotArrays):
+    """State by slot, and the distinct values of each slot's rows."""
+
+    def __init__(self, type_: pa.DataType, **arrays: SlotArray) -> None:
+        super().__init__(**arrays)
+        self._nodes = Nodes(type_)
+
+    def settle(self) -> None:
+        self._nodes.settle()
+
+    def forget(self, slots: Array) -> None:
+        super().forget(slots)
+        self._nodes.forget(slots)
+
+    def state(self) -> State:
+        return {**super().state(), "nodes": self._nodes.state()}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._nodes.restore(nested(state, "nodes"))

@@ -194,6 +194,7 @@ class Flow(Operator):
 
     Attributes:
         paced: whether a join of two sources queues rows; results come with ``step`` then.
+        joins_classes: of such a join, see ``SharedJoin``.
         arrived: when the chunk's rows arrived; seconds of any clock.
     """
 
@@ -207,7 +208,7 @@ class Flow(Operator):
         bits: Bits | None = None,
     ) -> None:
         super().__init__(sources)
-        self.paced = False
+        self.paced = self.joins_classes = False
         self.arrived = 0.0
         self._stem_windows = tuple(windows)
         self._banks = [FilterBank(new_policy()) for _ in sources] if banks is None else list(banks)

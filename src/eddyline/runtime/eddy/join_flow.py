@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -48,17 +48,18 @@ from eddyline.runtime.eddy.routing import Routing, in_order
 from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.join_inputs.flow_partitions import FlowPartitionRows
-from eddyline.runtime.join_inputs.flow_windows import FlowRows, Windows
+from eddyline.runtime.join_inputs.flow_windows import FlowRows, Levels, Windows
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.predicates.lineage_failures import for_queries
 from eddyline.runtime.state import State
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.window_join.joined_work import JoinedWork
-from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.rows_groups import RowsGroups
 from eddyline.runtime.window_join.scheduled_join import ScheduledJoin
 from eddyline.runtime.window_join.schedules import Schedule
+
+Selections: TypeAlias = Literal["push", "pull", "auto"]
 
 
 class JoinFlow(Flow):
@@ -69,8 +70,8 @@ class JoinFlow(Flow):
         graph: which sources are joined on which keys.
         gates: which rows become visible; None: all.
         schedule: of a join of two sources that is ``paced``.
-        pull_up: whether predicates are applied above the join instead of below it.
-        deferring: whether expensive ones are if that costs less.
+        selections: whether predicates are applied below the join ("push"), above it ("pull"), or
+            expensive ones above it where that costs less ("auto").
     """
 
     def __init__(
@@ -82,8 +83,7 @@ class JoinFlow(Flow):
         *,
         gates: Gates | None = None,
         schedule: Schedule | None = None,
-        pull_up: bool = False,
-        deferring: bool = False,
+        selections: Selections = "push",
     ) -> None:
         super().__init__(sources, [rows.window for rows in inputs], new_policy)
         self._rows = tuple(inputs)
@@ -102,10 +102,10 @@ class JoinFlow(Flow):
             self._banks,
             self._residual,
             self._routing,
-            pull_up,
+            selections == "pull",
             verify,
             keyless,
-            Deferral(self._rows, self._banks) if deferring else None,
+            Deferral(self._rows, self._banks) if selections == "auto" else None,
         )
         self._computed_keys = [computed_keys(n, graph.edges) for n in range(len(inputs))]
         self._computes_keys = any(self._computed_keys)
@@ -207,7 +207,7 @@ class JoinFlow(Flow):
         if self._gates is not None:
             new = self._gates.let_in(new, self.clock)
         if scheduled is not None:
-            scheduled.arrive(batches, new, self.arrived)
+            scheduled.arrive(batches, new, self.arrived, tick.following)
             return form.with_recipients(in_order([], 2, new[0][1][:0]))
         evicted = [c for n, batch in enumerate(batches) for c in form.evicted(n, batch)]
         started = time.thread_time()
@@ -316,7 +316,8 @@ class JoinFlow(Flow):
     def _served(self) -> list[tuple[Batch, Array]]:
         assert self._scheduled is not None, "rows are queued"
         began, form = time.thread_time(), self._form
-        out = [(form.released(s.results, s.recipients), s.arrived) for s in self._scheduled.step()]
+        steps = self._scheduled.step(joins_classes=self.joins_classes)
+        out = [(form.released(s.results, s.recipients), s.arrived) for s in steps]
         self.rows_out += sum(len(batch) for batch, _ in out)
         self.seconds += time.thread_time() - began
         return out

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.lineage import by_bit
-from eddyline.runtime.batch import Batch, Evaluator, empty_like, merge_apart
+from eddyline.runtime.batch import Batch, Evaluator, empty_like, merge_apart, select_list
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.match_nodes import MatchNodes
@@ -36,7 +36,6 @@ from eddyline.runtime.graph import run
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.distinct import Distinct
 from eddyline.runtime.operators.supplied_input import SuppliedInput
-from eddyline.runtime.output import select_list
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
@@ -79,13 +78,13 @@ class PerQuery(Operator):
         self._constants = constants
         self._late = dict(late or {})
         self._numbers: dict[int, int] = {}  # by bit of the flow
-        self._matches: list[MatchNodes] = []  # what knows windows over other streams
-        self._held: list[Sequence[int]] = []  # lengths of such windows
-        self._set_above(make(None))
         self._by_bit: Array | None = None  # the same, -1 for others; None: not computed
         self._by_number: Array | None = None  # the inverse
         self._end = 0  # numbers below this one were given out
         self._free: list[int] = []
+        self._matches: list[MatchNodes] = []  # what knows windows over other streams
+        self._held: list[Sequence[int]] = []  # lengths of such windows
+        self._set_above(make(None))
 
     def _set_above(self, operators: Sequence[Operator]) -> None:
         self._above = tuple(operators)
@@ -106,6 +105,7 @@ class PerQuery(Operator):
                     matches.hold(lengths[i])
 
     def _admit_to(self, matches: MatchNodes, number: int) -> None:
+        """Let it know the window of a query over its stream."""
         matches.admit(number, self._constants.value(matches.right.constant, number))
 
     # -- queries -----------------------------------------------------------------------------------

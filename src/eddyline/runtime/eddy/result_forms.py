@@ -15,14 +15,13 @@ from eddyline.runtime.batch import Batch, Stored
 from eddyline.runtime.eddy.deferral import Deferral
 from eddyline.runtime.eddy.flow import Members
 from eddyline.runtime.eddy.routing import Composites, Routing, in_order, singletons
-from eddyline.runtime.join_inputs.flow_windows import FlowRows, Windows
+from eddyline.runtime.join_inputs.flow_windows import FlowRows, Levels, Windows
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.predicates.filter_bank import FilterBank
 from eddyline.runtime.recipients import NestedRecipients, recipients_of
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.window_join.evictions import MOST_WORDS
-from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import Verify
 from eddyline.runtime.window_join.rows_groups import RowsGroups
 from eddyline.types import FOREVER

@@ -21,7 +21,6 @@ import pyarrow as pa
 from eddyline.kernels import shared_groups as kernels
 from eddyline.kernels.row_lists import NONE
 from eddyline.kernels.row_lists import received as received_rows
-from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge_apart
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.eddy.dormant_lists import DormantLists
@@ -35,7 +34,7 @@ from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.operators.group_aggregates import GroupKeys, Naming
 from eddyline.runtime.operators.group_values import GroupRows, GroupValues
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.slots import SlotArray
 from eddyline.types import BEGINNING
 

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import Batch, Evaluator, Predicate, paired
 from eddyline.runtime.feedback.key_index import KeyIndex
 from eddyline.runtime.feedback.match_probe import KeyProbe, Matches, RowsAt, Unmatched
 from eddyline.runtime.join_inputs.buffer import InputBuffer
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 
 
 class ConditionProbe(KeyProbe):

@@ -13,11 +13,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.feedback.key_index import RowBuffer
 from eddyline.runtime.feedback.match_probe import MatchProbe
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.index import HashIndex
 from eddyline.runtime.stores.rowstore import Lane
 

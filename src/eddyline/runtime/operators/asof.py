@@ -16,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.asof import latest_before
-from eddyline.runtime.batch import EXPIRY, Batch, Evaluator
-from eddyline.runtime.failures import usable_rows
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array

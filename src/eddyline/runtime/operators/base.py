@@ -20,10 +20,12 @@ class Tick:
     Attributes:
         clock: the instant at its end: every expiry up to and including it happens now.
         first_row: the instant of its first base row; None where time passes without rows.
+        following: number of rows that are there already, for later chunks.
     """
 
     clock: int
     first_row: int | None = None
+    following: int = 0
 
 
 class Operator(ABC):

@@ -18,8 +18,7 @@ from typing import Literal
 import numpy as np
 
 from eddyline.kernels.hash_join import match_pairs
-from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored, before
-from eddyline.runtime.failures import usable_rows
+from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored, before, usable_rows
 from eddyline.runtime.join_inputs.table_input import StaticInput, TableInput
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import pattern_state as kernels
-from eddyline.kernels.pattern_state import Program
+from eddyline.kernels.pattern_state import Chunk, Program
 from eddyline.kernels.run_conditions import OVERFLOW, ZERO_DIVISOR
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.failures import Failure, report
@@ -24,7 +24,6 @@ from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.match_lists import (
     Found,
     MatchLists,
-    RowsOfChunk,
     RunConditions,
     as_bits,
 )
@@ -146,7 +145,7 @@ class MatchRecognize(Operator):
         variable = pa.nulls(len(batch), pa.string())
         return replace(batch, cells=(*batch.cells, variable, *shifted))
 
-    def _chunk(self, batch: Batch, rows: Batch, partition: Array) -> RowsOfChunk:
+    def _chunk(self, batch: Batch, rows: Batch, partition: Array) -> Chunk:
         """What the search gets: of a batch, its extended rows, and their partitions."""
         n, matching = len(rows), self._matching
         flags = [
@@ -160,7 +159,7 @@ class MatchRecognize(Operator):
             known.append(validity_of(column))
             values[i] = self._numbers(column, value.kind)
         nulls = ~as_bits(known, n) & ((1 << len(known)) - 1)
-        return RowsOfChunk(partition, rows.ts, rows.seq, as_bits(flags, n), nulls, values)
+        return Chunk(partition, rows.ts, rows.seq, as_bits(flags, n), nulls, values)
 
     def _satisfying(
         self, shared: RowCondition | None, predicate: Predicate | None, batch: Batch, rows: Batch
@@ -246,7 +245,7 @@ class MatchRecognize(Operator):
 
     # -- what is kept --------------------------------------------------------------------------
 
-    def _keep(self, found: Found, rows: Batch, chunk: RowsOfChunk) -> None:
+    def _keep(self, found: Found, rows: Batch, chunk: Chunk) -> None:
         """Keep the new rows that are in lists, and forget those that have left them."""
         lists, first_value = self._lists.rows, kernels.SEEN + self._matching.program.words
         source = lists[found.freed, kernels.SOURCE]

@@ -11,13 +11,12 @@ import pyarrow as pa
 from eddyline.kernels import matching as kernels
 from eddyline.kernels.matching import Events
 from eddyline.kernels.merge import merged_order
-from eddyline.kernels.unique import unique
-from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like
-from eddyline.runtime.failures import collecting, usable_rows
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like, usable_rows
+from eddyline.runtime.failures import collecting
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.screens import Screen
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
 from eddyline.runtime.stores.keys import all_known
 from eddyline.runtime.stores.keytable import KeyTable

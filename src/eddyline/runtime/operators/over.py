@@ -11,13 +11,11 @@ import pyarrow as pa
 from eddyline.kernels import ordered_rows as kernels
 from eddyline.kernels.first_places import First
 from eddyline.kernels.merge import merged_order
-from eddyline.kernels.unique import unique
-from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like
-from eddyline.runtime.failures import usable_rows
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.row_orders import ListOrders, RowOrders, TreapOrders
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.counted_values import CountedValues
 from eddyline.runtime.stores.expiry import ExpiryStore
 from eddyline.runtime.stores.keytable import KeyTable

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.runtime.aggregates import Aggregate
-from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Stored, empty_like
-from eddyline.runtime.failures import Failure, report, usable_rows
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Stored, empty_like, usable_rows
+from eddyline.runtime.failures import Failure, report
 from eddyline.runtime.frames import (
     AggregatesOfFrame,
     EarlierGroups,

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from eddyline.runtime.aggregates import Aggregate
-from eddyline.runtime.batch import Batch, Evaluator, Predicate
-from eddyline.runtime.failures import usable_rows
+from eddyline.runtime.batch import Batch, Evaluator, Predicate, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.final_groups import FinalGroups, Source
 from eddyline.runtime.state import State, nested

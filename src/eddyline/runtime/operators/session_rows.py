@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Stored, merge
-from eddyline.runtime.failures import usable_rows
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Stored, merge, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array

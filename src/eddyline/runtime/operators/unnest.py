@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.list_parts import list_parts
 from eddyline.kernels.lists import ranges
-from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.failures import usable_rows
+from eddyline.runtime.batch import Batch, Evaluator, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
 
 

@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from eddyline.algebra.time_windows import TimeWindows
 from eddyline.runtime.aggregates import Aggregate
-from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.failures import usable_rows
+from eddyline.runtime.batch import Batch, Evaluator, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.final_groups import FinalGroups, Source
 from eddyline.runtime.state import State, nested

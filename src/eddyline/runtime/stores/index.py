@@ -14,11 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import chain_probes, chains
-from eddyline.kernels.unique import unique
 from eddyline.runtime.state import Rows, State
 from eddyline.runtime.state import rows as saved_rows
 from eddyline.runtime.stores.buckets import Buckets
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.rowstore import RowStore
 
 _NO_LANE = np.zeros(0, np.int64)

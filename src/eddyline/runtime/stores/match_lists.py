@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from eddyline.kernels import pattern_state as kernels
-from eddyline.kernels.pattern_state import Program
+from eddyline.kernels.pattern_state import Chunk, Memory, Program
 from eddyline.kernels.row_patterns import go_on
 from eddyline.kernels.run_conditions import DEPTH, Conditions
-from eddyline.kernels.unique import unique
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.expiry import PartitionedStore
 from eddyline.runtime.stores.slots import FreeNumbers, SlotArray
 
@@ -24,26 +23,10 @@ _EMPTY = {kernels.START: kernels.NONE, kernels.TAIL: kernels.NONE}
 _EMPTY |= {kernels.CURRENT: kernels.NONE, kernels.TOP: kernels.NONE}
 
 
-@dataclass(frozen=True)
-class RowsOfChunk:
-    """Rows in their order; arrays as of ``kernels.feed``."""
-
-    partition: Array
-    ts: Array
-    seq: Array
-    bits: Array
-    nulls: Array
-    values: Array
-
-    def arrays(self) -> tuple[Array, Array, Array, Array, Array, Array]:
-        """All."""
-        return self.partition, self.ts, self.seq, self.bits, self.nulls, self.values
-
-
-def _passing(partitions: Array, clock: int) -> RowsOfChunk:
+def _passing(partitions: Array, clock: int) -> Chunk:
     """No rows, but time for partitions."""
     ts, nothing = np.full(partitions.size, clock, np.int64), np.zeros(0, np.int64)
-    return RowsOfChunk(partitions, ts, nothing, nothing, nothing, np.zeros((0, 0), np.int64))
+    return Chunk(partitions, ts, nothing, nothing, nothing, np.zeros((0, 0), np.int64))
 
 
 @dataclass(frozen=True)
@@ -145,7 +128,7 @@ class MatchLists:
         idle: Array = partitions[self._partitions.array[partitions, kernels.START] < 0]
         return idle
 
-    def go_on(self, chunk: RowsOfChunk, partitions: int, clock: int) -> Found:
+    def go_on(self, chunk: Chunk, partitions: int, clock: int) -> Found:
         """Match the rows of a chunk, and let time pass.
 
         Args:
@@ -162,29 +145,16 @@ class MatchLists:
             self._let_pass(clock, chunk.partition, events)
         return self._found(events)
 
-    def _run(self, chunk: RowsOfChunk, number: int, events: _Events) -> None:
+    def _run(self, chunk: Chunk, number: int, events: _Events) -> None:
         """Run the kernel, with more room as it needs it."""
         c, numbers = self._counters, self._numbers
         c[kernels.FREE_ROWS], c[kernels.END_ROWS] = numbers.count, numbers.end
         at = 0
         while True:
-            at = go_on(
-                at,
-                *chunk.arrays(),
-                number,
-                self._code,
-                self._program,
-                self._conditions,
-                self._rows.array,
-                self._partitions.array,
-                self._choices,
-                events.heads,
-                events.items,
-                events.freed,
-                events.taken,
-                numbers.stack,
-                c,
-            )
+            lists = self._rows.array, self._partitions.array, self._choices
+            room = events.heads, events.items, events.freed, events.taken
+            memory = Memory(*lists, *room, numbers.stack, c)
+            at = go_on(at, chunk, number, self._code, self._program, self._conditions, memory)
             if at == chunk.ts.size:
                 break
             if c[kernels.FREE] == kernels.NONE and c[kernels.CHOICES] == len(self._choices):

@@ -22,9 +22,8 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import bags
-from eddyline.kernels.unique import unique
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.index import Liveness
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.slots import SlotArray

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels.unique import unique
 from eddyline.runtime.aggregates import Aggregate
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.running import RunningAggregates
 from eddyline.runtime.stores.slots import SlotArray

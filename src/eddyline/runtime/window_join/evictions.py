@@ -21,10 +21,9 @@ import numpy as np
 
 from eddyline.kernels.lineage import any_wanted
 from eddyline.runtime.join_inputs.access import before
-from eddyline.runtime.join_inputs.flow_windows import FlowRows
+from eddyline.runtime.join_inputs.flow_windows import FlowRows, Levels
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import CandidatePairs, JoinedPairs, Meet, Verify
 from eddyline.runtime.window_join.rows_groups import RowsGroups
 from eddyline.runtime.window_join.scheduling_queue import SchedulingQueues

@@ -97,6 +97,7 @@ class Release:
 
     Attributes:
         window_class: its queries are those of the levels above the class below, up to its own.
+        lowest: the results are also for the queries of the classes from this one on.
         first, last: the rows ``[first, last)`` probed.
         pairs: the results, of all ages up to the class's window.
     """
@@ -105,6 +106,7 @@ class Release:
     first: int
     last: int
     pairs: JoinedPairs
+    lowest: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eddyline.runtime.join_inputs.flow_windows import Windows
+from eddyline.runtime.join_inputs.flow_windows import Levels, Windows
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.window_join.levels import Levels
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eddyline.kernels.unique import unique
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.routing import Composites
-from eddyline.runtime.join_inputs.flow_windows import FlowRows
+from eddyline.runtime.join_inputs.flow_windows import FlowRows, Levels
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.window_join.evictions import Evictions
 from eddyline.runtime.window_join.joined_work import JoinedWork
-from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import JoinedPairs, Meet, Release, Verify
 from eddyline.runtime.window_join.rows_groups import RowsGroups
 from eddyline.runtime.window_join.schedules import Schedule
@@ -129,13 +127,19 @@ class ScheduledJoin:
     # -- rows --------------------------------------------------------------------------------------
 
     def arrive(
-        self, batches: Sequence[Batch], new: Sequence[tuple[Batch, Array]], arrived: float
+        self,
+        batches: Sequence[Batch],
+        new: Sequence[tuple[Batch, Array]],
+        arrived: float,
+        following: int,
     ) -> None:
         """Queue new rows of both inputs, which arrived at ``arrived``.
 
         Args:
             new: those that some query requires, built already, and their lineage.
+            following: number of rows that are about to come.
         """
+        self._join.following = following
         parts = zip(self._sides, batches, new, strict=True)
         self._join.arrive([self._arrivals(side, every, *some) for side, every, some in parts])
         self._ends.append(self._join.arrived)
@@ -159,8 +163,9 @@ class ScheduledJoin:
             lineage = every_lineage
         return Arrivals(every.ids[0], every.ts, every.seq, keys, lineage, probing)
 
-    def step(self) -> Iterator[Delivery]:
-        """The results that the next step releases."""
+    def step(self, *, joins_classes: bool) -> Iterator[Delivery]:
+        """The results that the next step releases; ``joins_classes``: see ``SharedJoin``."""
+        self._join.joins_classes = joins_classes
         for release in self._join.step():
             yield from self._parts(release)
         self._note_queued()
@@ -169,7 +174,7 @@ class ScheduledJoin:
         """Its results, cut where later rows have more recipients."""
         if not len(release.pairs):
             return
-        bits = self._join.queries(release.window_class)
+        bits = self._join.queries(release.lowest, release.window_class)
         since = self._since[bits]
         cuts = unique(since[(since > release.first) & (since < release.last)]).tolist()
         first = release.first

@@ -9,6 +9,7 @@ Source: Hammad et al. 2003, section 3.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Literal, Protocol
 
 import numpy as np
@@ -23,6 +24,12 @@ MAX_CLASSES: Final = 32
 
 ROWS_PER_STEP: Final = 4_096
 
+#: Minimum ratio of a window class to the one below: what both find is put together twice.
+_APART: Final = 16
+
+#: Of the distinct lengths of windows, ascending, those that are window classes (numbers).
+Classes = Callable[[Array], Array]
+
 
 class Schedule(Protocol):
     """Which queue is served next.
@@ -31,10 +38,12 @@ class Schedule(Protocol):
         rows_per_step: maximum number of rows joined with a slice at a time.
         releases_early: whether a query may get results of a row before all of its window has been
             scanned, if those are certainly its next ones.
+        joins_classes: whether rows that are alone may be joined with all windows in one step.
     """
 
     rows_per_step: int
     releases_early: bool
+    joins_classes: bool
 
     def classes(self, lengths: Array) -> Array:
         """int64[r], ascending: the windows (numbers into ``lengths``, which ascend) that are window
@@ -54,8 +63,9 @@ class LargestWindowOnly:
     """LWO: a row is joined with the whole of the largest window before the next one is."""
 
     releases_early = False
+    joins_classes = False
 
-    def __init__(self, rows_per_step: int = ROWS_PER_STEP) -> None:
+    def __init__(self, rows_per_step: int) -> None:
         self.rows_per_step = rows_per_step
 
     def classes(self, lengths: Array) -> Array:
@@ -69,8 +79,9 @@ class SmallestWindowFirst:
     """SWF: no row is joined with a larger window while another is queued for a smaller one."""
 
     releases_early = False
+    joins_classes = False
 
-    def __init__(self, rows_per_step: int = ROWS_PER_STEP) -> None:
+    def __init__(self, rows_per_step: int) -> None:
         self.rows_per_step = rows_per_step
 
     def classes(self, lengths: Array) -> Array:
@@ -84,14 +95,16 @@ class Greedy:
     """The smallest slice first, whatever its window."""
 
     releases_early = True
+    joins_classes = True
 
-    def __init__(self, rows_per_step: int = ROWS_PER_STEP) -> None:
+    def __init__(self, rows_per_step: int, classes: Classes) -> None:
         self.rows_per_step = rows_per_step
+        self._classes = classes
         self._sizes: Array | None = None
         self._order = np.zeros(0, np.int64)  # of classes, the smallest slice first
 
     def classes(self, lengths: Array) -> Array:
-        return spread(lengths)
+        return self._classes(lengths)
 
     def next(self, waiting: Array, sizes: Array) -> int:
         if sizes is not self._sizes:
@@ -99,18 +112,36 @@ class Greedy:
         return int(self._order[waiting[self._order].argmax()])
 
 
-def make_schedule(name: ScheduleName, rows_per_step: int = ROWS_PER_STEP) -> Schedule:
-    """The schedule of this name."""
-    if name == "lwo":
-        return LargestWindowOnly(rows_per_step)
-    return Greedy(rows_per_step) if name == "greedy" else SmallestWindowFirst(rows_per_step)
-
-
 def spread(lengths: Array, most: int = MAX_CLASSES) -> Array:
-    """At most ``most`` of the windows (numbers): all, or those at ends of equal ratios."""
+    """At most ``most`` of the windows: all, or those at ends of equal ratios."""
     if lengths.size <= most:
         return np.arange(lengths.size)
     finite = lengths[lengths < FOREVER]
     ends = np.geomspace(max(int(finite[0]), 1), int(finite[-1]), most - 1)
     chosen = np.minimum(np.searchsorted(finite, ends), finite.size - 1)
     return np.unique(np.append(chosen, lengths.size - 1))
+
+
+def apart(lengths: Array) -> Array:
+    """Windows that differ by much: from the largest down, the next that is a small part of it.
+
+    >>> apart(np.array([1, 5, 15, 30, 60, 300, 600]))
+    array([0, 3, 6])
+    """
+    chosen = [lengths.size - 1]
+    while (below := np.searchsorted(lengths, lengths[chosen[-1]] // _APART, "right")) > 0:
+        chosen.append(int(below) - 1)
+    return np.array(chosen[::-1], np.int64)
+
+
+def make_schedule(
+    name: ScheduleName, rows_per_step: int = ROWS_PER_STEP, classes: Classes = spread
+) -> Schedule:
+    """The schedule of this name; ``classes``: the window classes of Greedy."""
+    match name:
+        case "lwo":
+            return LargestWindowOnly(rows_per_step)
+        case "swf":
+            return SmallestWindowFirst(rows_per_step)
+        case "greedy":
+            return Greedy(rows_per_step, classes)

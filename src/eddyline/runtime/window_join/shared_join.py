@@ -23,17 +23,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from eddyline.runtime.join_inputs.access import Access
-from eddyline.runtime.join_inputs.flow_windows import TimeBounds, WindowBounds
+from eddyline.runtime.join_inputs.flow_windows import Levels, TimeBounds, WindowBounds
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.window_join.evictions import Evictions
 from eddyline.runtime.window_join.joined_work import JoinedWork
-from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import (
     CandidatePairs,
     Meet,
@@ -48,6 +48,10 @@ from eddyline.runtime.window_join.output_buffer import (
 )
 from eddyline.runtime.window_join.schedules import Schedule
 from eddyline.runtime.window_join.scheduling_queue import SchedulingQueues
+
+#: What a step costs beside its work, and the share of the work that this may be.
+_STEP: Final = 4_000
+_MOST_OVERHEAD: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,10 @@ class SharedJoin:
     Attributes:
         levels: the windows. classes: int64[r], the levels that are window classes.
         meet: as above; it may be changed while no rows are queued.
+        joins_classes: whether rows behind which no others wait are joined with the slices of
+            several classes in one step, where a step for each would cost much beside their work.
+            When results come depends on earlier rows, then; all slices have to be in one table.
+        following: number of rows that are about to come.
         work: what has been done so far.
         arrived: number of rows so far. served: int64[r], how many of them each class has served.
     """
@@ -102,7 +110,6 @@ class SharedJoin:
         self._bounds = tuple(map(TimeBounds, stores)) if bounds is None else tuple(bounds)
         self._evictions = evictions
         self._access = tuple(access)
-        self._versions = [a.version for a in access]
         self._schedule = schedule
         self._verify = verify
         self.meet = meet
@@ -112,9 +119,13 @@ class SharedJoin:
         self._found: list[list[SliceBuffer]] = []
         self.levels: Levels | None = None
         self.classes = np.zeros(0, np.int64)
+        self._groups = np.zeros((0, 0), np.uint64)  # by class, its queries
         self.served = np.zeros(0, np.int64)
         self._early = np.zeros(0, np.int64)  # by class: slices of the next row released already
         self._sizes = np.zeros(0, np.int64)
+        self.joins_classes = False
+        self.following = 0
+        self._work_of = np.zeros(0)  # by class: per row, in the step before, as of ``_work``
 
     # -- windows -----------------------------------------------------------------------------------
 
@@ -143,9 +154,11 @@ class SharedJoin:
         self.levels = levels
         self.classes = self._schedule.classes(levels.lengths)
         ends = self._ends(levels)
+        self._groups = levels.of_classes(self.classes, levels.groups.shape[1])
         self._sizes = np.diff(ends.astype(np.float64).sum(axis=0), prepend=0)
         self._found = [[] for _ in self.classes]
         self._early = np.zeros(self.classes.size, np.int64)
+        self._work_of = np.zeros(self.classes.size)
         self.served = np.full(self.classes.size, self.arrived, np.int64)
         if scanned is not None and self.waiting:
             covers = np.all(scanned[:, :, None] >= ends[:, None, :], axis=0)  # [old, new]
@@ -198,16 +211,15 @@ class SharedJoin:
         """Number of results in the output buffer."""
         return sum(len(part) for slices in self._found for part in slices)
 
-    def queries(self, class_: int) -> Array:
-        """int64: the bits of the queries of a class."""
-        group = self._group(class_)
+    def queries(self, lowest: int, class_: int) -> Array:
+        """int64: the bits of the queries of the classes from ``lowest`` to ``class_``."""
+        group = self._group(lowest, class_)
         return np.flatnonzero(np.unpackbits(group.view(np.uint8), bitorder="little"))
 
-    def _group(self, class_: int) -> Array:
-        """uint64[W]: the queries of a class."""
-        assert self.levels is not None, "there are windows"
-        words = self.levels.groups.shape[1]
-        return np.ascontiguousarray(self.levels.of_classes(self.classes, words)[class_])
+    def _group(self, lowest: int, class_: int) -> Array:
+        """uint64[W]: these queries."""
+        group: Array = np.bitwise_or.reduce(self._groups[lowest : class_ + 1], axis=0)
+        return group
 
     @property
     def wants_rows(self) -> bool:
@@ -250,6 +262,7 @@ class SharedJoin:
             "seq": new.seq,
             "key": new.key,
             "cursor": cursor,
+            "version": np.full(new.ids.size, self._access[other].version, np.int64),
         }
         return rows if new.lineage is None else {**rows, "lineage": new.lineage}
 
@@ -262,25 +275,38 @@ class SharedJoin:
         if self._evictions is not None and last < before:  # all rows of one event evict first
             seq = self._queues["seq"][last - 1 - self._queues.first :][:2]
             last += int(seq[0] == seq[1])
+        early = self._schedule.rows_per_step == 1 and self._schedule.releases_early
+        lowest = class_
+        if self.joins_classes and self._schedule.joins_classes and not early:
+            class_ = self._last_class(class_, first, last)
+        before_step = self.work
         self._join(class_, first, last)
         self._count(steps=1, probes=last - first)
-        self.served[class_] = last
-        early = self._schedule.rows_per_step == 1 and self._schedule.releases_early
+        self.served[lowest : class_ + 1] = last
         if early and self._evictions is None:  # evictions are known at the end of windows
             releases = self._released_early(class_, first)
         else:
-            releases = [self._release(class_, first, last, 0, class_ + 1)]
+            releases = [self._release(class_, first, last, 0, class_ + 1, lowest)]
         if class_ == self.classes.size - 1:
             self._forget(last)
         self._count(results=sum(len(release.pairs) for release in releases))
+        self._work_of[lowest : class_ + 1] = 0
+        self._work_of[class_] = _work(self.work - before_step) / (last - first)
         return releases
+
+    def _last_class(self, class_: int, first: int, last: int) -> int:
+        """The class with whose slice a step for these rows ends."""
+        largest = self.classes.size - 1
+        if (self.served[class_ + 1 :] != first).any():
+            return class_
+        expected = (last - first + self.following) * self._work_of.sum()
+        return class_ if (class_ + 1) * _STEP <= _MOST_OVERHEAD * expected else largest
 
     def _count(self, **more: int) -> None:
         self.work = self.work.plus(JoinedWork(**more))
 
     def _join(self, class_: int, first: int, last: int) -> None:
         """Join the rows ``[first, last)`` with the slice of a class."""
-        self._keep_up()
         rows, buffer = self._queues, self._found[class_][-1]
         start, end = first - rows.first, last - rows.first
         side = rows["side"][start:end]
@@ -303,7 +329,7 @@ class SharedJoin:
             which: places of the rows. number: of the row at place 0; for a slice, of its first row.
         """
         rows, access = self._queues, self._access[1 - side]
-        key, cursor = rows["key"][which], rows["cursor"][which]
+        key, cursor = rows["key"][which], self._cursors(access, which)
         assert self.levels is not None, "there are windows"
         stop = self._bounds[1 - side].oldest(
             rows["ts"][which],
@@ -318,6 +344,21 @@ class SharedJoin:
             parts.append(self._met(side, which, number, by + some.start, position))
         rows["cursor"][which] = cursor
         return parts[0] if len(parts) == 1 else in_turn(parts)
+
+    def _cursors(self, access: Access, which: slice | Array) -> Array:
+        """int64[n], the cursors of rows, corrected where the index was rebuilt since their last
+        use.
+        """
+        rows = self._queues
+        key, cursor, version = (rows[name][which] for name in ("key", "cursor", "version"))
+        old = np.flatnonzero(version != access.version)
+        if old.size:
+            moved = cursor[old]
+            access.find_again(key[old], moved)
+            cursor = cursor.copy()
+            cursor[old] = moved
+            rows["version"][which] = access.version
+        return cursor
 
     def _met(
         self, side: int, which: slice | Array, number: int, by: Array, position: Array
@@ -342,20 +383,15 @@ class SharedJoin:
             row, partner, instants = row[kept], partner[kept], instants[kept]
         return SliceMatches(row, partner, instants, lineage)
 
-    def _keep_up(self) -> None:
-        """Correct cursors after an index was rebuilt."""
-        for side, access in enumerate(self._access):
-            if access.version != self._versions[side]:
-                self._versions[side] = access.version
-                theirs = np.flatnonzero(self._queues["side"] != side)
-                cursor = self._queues["cursor"][theirs]
-                access.find_again(self._queues["key"][theirs], cursor)
-                self._queues["cursor"][theirs] = cursor
-
     # -- results -----------------------------------------------------------------------------------
 
-    def _release(self, class_: int, first: int, last: int, start: int, end: int) -> Release:
-        """The matches of the rows ``[first, last)`` in the slices ``[start, end)``."""
+    def _release(
+        self, class_: int, first: int, last: int, start: int, end: int, lowest: int | None = None
+    ) -> Release:
+        """The matches of the rows ``[first, last)`` in the slices ``[start, end)``, for the queries
+        of a class, or of those from ``lowest`` on.
+        """
+        lowest = class_ if lowest is None else lowest
         parts = [
             pairs
             for slices in self._found[start:end]
@@ -367,10 +403,10 @@ class SharedJoin:
             which = slice(first - self._queues.first, last - self._queues.first)
             bounds = self.levels.bounds[:, self.classes[class_]]
             retracted = self._evictions.retracted(
-                self._queues, which, self.levels, self._group(class_), bounds
+                self._queues, which, self.levels, self._group(lowest, class_), bounds
             )
             pairs = with_retractions(list(retracted), pairs)
-        return Release(class_, first, last, pairs)
+        return Release(class_, first, last, pairs, lowest)
 
     def _released_early(self, class_: int, row: int) -> list[Release]:
         """The results released by serving one row before its windows have been scanned whole
@@ -397,3 +433,8 @@ class SharedJoin:
             for part in slices:
                 part.forget(last)
         self._queues.drop_before(last)
+
+
+def _work(done: JoinedWork) -> float:
+    """As a number of results that cost as much."""
+    return done.probes + done.pairs / 4 + done.results

@@ -38,7 +38,7 @@ def with_short_errors(
     def call(batch: DataFrame, batch_id: int) -> None:
         try:
             deliver(batch, batch_id)
-        except Exception as e:
+        except Exception as e:  # those of Java are raised with their text
             found = next(_of_java(e), None)
             if found is None:
                 raise

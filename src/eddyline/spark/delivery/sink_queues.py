@@ -130,7 +130,7 @@ class SinkQueue:
             try:
                 while self._deliver_first() and not stop.is_set():
                     pass
-            except Exception as e:
+            except Exception as e:  # of any client: it is tried again
                 self._failed(e)
                 self._give_up_the_oldest(e)
 
@@ -171,7 +171,7 @@ class SinkQueue:
         rows = self._read(batch_id)
         try:
             self._write(rows)
-        except Exception as e:
+        except Exception as e:  # of any client
             if not self._is_given_up(e):
                 raise
             self._give_up(rows, e)

@@ -109,7 +109,7 @@ class BroadcastProgram:
     """A program that is sent to the workers once, and read only to build an engine."""
 
     def __init__(self, context: SparkContext, program: ShardProgram) -> None:
-        code: bytes = cloudpickle.dumps(program)  # type: ignore[no-untyped-call]
+        code: bytes = cloudpickle.dumps(program)  # type: ignore[no-untyped-call]  # no types
         self._code = BroadcastBlob(context, code)
 
     def read(self) -> ShardProgram:

@@ -251,7 +251,7 @@ class _Handler(BaseHTTPRequestHandler):
             try:
                 accept = self.headers.get("Accept", "")
                 status, kind, content = answers.response(self.path, accept)
-            except Exception as e:
+            except Exception as e:  # which must not end the server
                 _log.warning("the request %s failed", self.path, exc_info=True)
                 text = f"{type(e).__name__}: {e}"
                 status, kind, content = _text(HTTPStatus.INTERNAL_SERVER_ERROR, text)

@@ -148,7 +148,7 @@ class Mailbox:
         for step in steps:
             try:
                 step()
-            except Exception as e:
+            except Exception as e:  # which must not end the job
                 problem = problem or _message(e)
                 if _message(e) != self._problem:
                     _log.warning("the mailbox in %s", self._directory.path, exc_info=True)
@@ -232,7 +232,7 @@ class Mailbox:
                 assert isinstance(statement, AlterQuery | CreateQuery | Drop | ResetWatermark)
                 done.append(statement.name)
                 self._attempted(self._write_status)  # a request may have thousands of statements
-        except Exception as e:
+        except Exception as e:  # the client gets it
             if not isinstance(e, EddylineError):
                 _log.exception("a request in %s failed", self._directory.path)
             return _response(done, e)
@@ -267,7 +267,7 @@ class Mailbox:
             content = pack(wanted.answer.result())
             self._directory.replace(f"responses/{name.removesuffix('.json')}.arrow", content)
             self._unsent[name] = _response([wanted.query])
-        except Exception as e:
+        except Exception as e:  # the client gets it
             self._unsent[name] = _response([], e)
         del self._wanted[name]
 
@@ -317,7 +317,7 @@ class Mailbox:
             elif "query.json" in existing:
                 content = pack(rows.replace_schema_metadata({ROW_COUNT: str(n)}))
                 self._directory.replace(f"{directory}/{batch_id + 1:012}.arrow", content)
-        except Exception:
+        except Exception:  # which must not end the job
             _log.warning("rows of a batch are not written to %s", directory, exc_info=True)
 
 

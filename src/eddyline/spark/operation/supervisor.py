@@ -198,7 +198,7 @@ class Supervisor:
                 return None
             try:
                 self._start(bounded)
-            except Exception as e:
+            except Exception as e:  # it is tried again
                 return e
             self.restarts += 1
         return self._failure(bounded)
@@ -231,7 +231,7 @@ class Supervisor:
             self.query.stop()
             try:
                 self._start(bounded)
-            except Exception as e:
+            except Exception as e:  # raised to those that wait
                 self._error = e
 
 

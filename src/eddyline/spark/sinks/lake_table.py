@@ -243,7 +243,7 @@ class LakeTable(SinkTable, Generic[T]):
             yield
         except EddylineError as e:
             raise type(e)(f"{what}: {e}") from None
-        except Exception as e:
+        except Exception as e:  # of its packages and stores, in many types
             if (text := self._failure(e)) is None:
                 raise
             raise UnavailableError(f"{what}: {text}") from e

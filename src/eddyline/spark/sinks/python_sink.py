@@ -14,7 +14,7 @@ from eddyline.errors import DataError
 from eddyline.spark.exchange.query_rows import QueryRows
 from eddyline.spark.formats.format_options import OptionError
 from eddyline.spark.sinks.failure_policy import RefusedError, UnavailableError
-from eddyline.spark.sinks.sink_bases import DriverSink, Target, named_rows
+from eddyline.spark.sinks.sink_bases import OwnedSink, Target, named_rows
 
 #: Called with the number of a batch, and its rows.
 SinkFunction = Callable[[int, pa.Table], object]
@@ -24,19 +24,10 @@ _FUNCTION: Final = re.compile(r"[\w.]+:[\w.]+|[^:]+")
 
 
 @dataclass(eq=False)
-class PythonSink(DriverSink):
-    """A function.
+class PythonSink(OwnedSink):
+    """A function."""
 
-    Attributes:
-        owner: the first target.
-    """
-
-    owner: Target
     function: SinkFunction
-
-    @property
-    def has_seq(self) -> bool:
-        return self.owner.has_seq
 
     def deliver(
         self,
@@ -58,7 +49,7 @@ class PythonSink(DriverSink):
             self.function(batch_id, rows)
         except DataError as e:
             raise RefusedError(f"{what}: {e}") from e
-        except Exception as e:
+        except Exception as e:  # of any code: it is tried again
             text = f"{type(e).__name__}: {e}".rstrip(": ")
             raise UnavailableError(f"{what}: {text}") from e
 

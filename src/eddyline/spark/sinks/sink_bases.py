@@ -90,6 +90,21 @@ class DriverSink(ABC):
 
 
 @dataclass(eq=False)
+class OwnedSink(DriverSink):
+    """A sink whose rows have the columns of its first target.
+
+    Attributes:
+        owner: this target.
+    """
+
+    owner: Target
+
+    @property
+    def has_seq(self) -> bool:
+        return self.owner.has_seq
+
+
+@dataclass(eq=False)
 class SparkSink(ABC):
     """A sink that Spark writes.
 

@@ -25,6 +25,23 @@ PLACE: Final = (pa.field("_batch", pa.int64()), SEQ_COLUMN)
 CHANGE_COLUMNS: Final = 3
 
 
+class GivenOptions(dict[str, str]):
+    """The options of a sink, by name in lower case.
+
+    Args:
+        label: of the query or side output, for messages. options: as written.
+    """
+
+    def __init__(self, label: str, options: Mapping[str, str]) -> None:
+        super().__init__({name.lower(): value for name, value in options.items()})
+        self._label = label
+        self._names = {name.lower(): name for name in options}
+
+    def wrong(self, option: str, message: str) -> OptionError:
+        """The error of a value."""
+        return OptionError(f"'{self._label}': {message}", self._names.get(option, option), "value")
+
+
 @dataclass(frozen=True)
 class TableMode:
     """The mode of a table.
@@ -46,21 +63,17 @@ class TableMode:
         Raises:
             OptionError: a value is wrong.
         """
-        given = {name.lower(): value for name, value in options.items()}
-        names = {name.lower(): name for name in options}
+        given = GivenOptions(label, options)
         mode = given.get("mode", "append").lower()
         if mode not in get_args(Mode):
-            message = f"'{label}': mode = '{mode}': {did_you_mean(mode, get_args(Mode))}"
-            raise OptionError(message, names["mode"], "value")
+            raise given.wrong("mode", f"mode = '{mode}': {did_you_mean(mode, get_args(Mode))}")
         if "key" not in given:
             return cls(cast(Mode, mode), None)
         if mode != "upsert":
-            message = f"'{label}': a key is for mode = 'upsert' only"
-            raise OptionError(message, names["key"], "value")
+            raise given.wrong("key", "a key is for mode = 'upsert' only")
         key = tuple(name.strip() for name in given["key"].split(","))
         if not all(key):
-            message = f"'{label}': key = '{given['key']}' is not a list of columns"
-            raise OptionError(message, names["key"], "value")
+            raise given.wrong("key", f"key = '{given['key']}' is not a list of columns")
         return cls("upsert", key)
 
     def key_for(self, target: Target) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.spark.exchange.query_rows import QueryRows, decoded_query
-from eddyline.spark.sinks.sink_bases import DriverSink, Target
+from eddyline.spark.sinks.sink_bases import OwnedSink
 
 
 class SinkTable(ABC):
@@ -49,16 +49,14 @@ class SinkTable(ABC):
 
 
 @dataclass(eq=False)
-class TableSink(DriverSink):
+class TableSink(OwnedSink):
     """A table that the driver writes.
 
     Attributes:
-        owner: the first target. shared: whether several queries write here; a column then names
-            the query.
+        shared: whether several queries write here; a column then names the query.
         reads: by query, the streams and tables that it reads.
     """
 
-    owner: Target
     table: SinkTable
     shared: bool = False
     reads: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -70,10 +68,6 @@ class TableSink(DriverSink):
     def readers(self, streams: frozenset[str]) -> list[str]:
         """The queries that read one of some streams."""
         return [name for name, read in self.reads.items() if read & streams]
-
-    @property
-    def has_seq(self) -> bool:
-        return self.owner.has_seq
 
     def deliver(
         self,

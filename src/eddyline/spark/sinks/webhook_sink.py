@@ -21,7 +21,7 @@ from eddyline.spark.exchange.query_rows import QueryRows
 from eddyline.spark.formats.format_options import OptionError
 from eddyline.spark.formats.text_encoders import json_encoder
 from eddyline.spark.sinks.failure_policy import RefusedError, UnavailableError
-from eddyline.spark.sinks.sink_bases import DriverSink, Target, named_rows, named_schema
+from eddyline.spark.sinks.sink_bases import OwnedSink, Target, named_rows, named_schema
 from eddyline.spark.sinks.table_modes import wrong_option
 
 _TIMEOUT_S: Final = "10"
@@ -48,22 +48,17 @@ _OPENER: Final = build_opener(_NoRedirects)
 
 
 @dataclass(eq=False)
-class WebhookSink(DriverSink):
+class WebhookSink(OwnedSink):
     """A server that gets batches by POST.
 
     Attributes:
-        owner: the first target. job: identifies the job.
+        job: identifies the job.
     """
 
     is_remote = True
-    owner: Target
     job: str
     url: str
     timeout_s: float
-
-    @property
-    def has_seq(self) -> bool:
-        return self.owner.has_seq
 
     def deliver(
         self,

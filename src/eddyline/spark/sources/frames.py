@@ -9,7 +9,7 @@ from typing import Final
 
 from pyspark.sql import DataFrame
 
-from eddyline.algebra.catalog import DeclaredSizes, TimeUnit
+from eddyline.algebra.catalog import DeclaredSizes
 from eddyline.algebra.plan import Updates
 from eddyline.engine.ingest.sampled import as_options
 from eddyline.engine.ingest.table_changes import INSTANT, OPERATION
@@ -28,16 +28,14 @@ def create_stream(
     df: DataFrame,
     timestamp: str,
     clauses: Mapping[str, str | None],
-    lateness_by: str,
-    ts_unit: TimeUnit | None,
+    options: Mapping[str, str],
     known: DeclaredSizes,
-    history: Mapping[str, str],
 ) -> str:
     """The CREATE STREAM of a streaming DataFrame.
 
     Args:
-        history: the options of its history.
         clauses: lengths of time by the words in front of them (LATENESS ...); None: left out.
+        options: those of WITH besides sizes.
 
     Raises:
         DataError: the DataFrame is static, or a column has a type that streams cannot have.
@@ -46,13 +44,11 @@ def create_stream(
     if not df.isStreaming:
         raise DataError(f"{what}: the DataFrame is static; make it with spark.readStream")
     fields = arrow_fields(what, df)
-    if ts_unit is not None:
+    if "ts_unit" in options:
         fields = tuple(
             replace(f, type=TIMESTAMP) if f.name.lower() == timestamp.lower() else f for f in fields
         )
-    options = [f"lateness_by = '{lateness_by}'"] if lateness_by != "batch" else []
-    options += [] if ts_unit is None else [f"ts_unit = '{ts_unit}'"]
-    options += [f"{quoted(name)} = {quoted_text(value)}" for name, value in history.items()]
+    more = [f"{word} = {quoted_text(value)}" for word, value in options.items()]
     times = "".join(
         f" {words} {parse_duration(length)} MICROSECONDS"
         for words, length in clauses.items()
@@ -60,7 +56,7 @@ def create_stream(
     )
     return (
         f"CREATE STREAM {quoted(name)} ({_columns(fields)}) TIMESTAMP BY {quoted(timestamp)}"
-        f"{times}{_with(known, *options)}"
+        f"{times}{_with(known, *more)}"
     )
 
 
@@ -87,7 +83,7 @@ def history_texts(
         options["history_until"] = until if isinstance(until, str) else until.isoformat()
     if batch_rows is not None:
         options["history_batch_rows"] = str(batch_rows)
-    return options
+    return {quoted(option): value for option, value in options.items()}
 
 
 def create_table(

@@ -41,7 +41,7 @@ class ShardProcessor(StatefulProcessor):
         self._shards: Shards | None = shards
 
     def __getstate__(self) -> bytes:
-        code: bytes = cloudpickle.dumps(self._shards)  # type: ignore[no-untyped-call]
+        code: bytes = cloudpickle.dumps(self._shards)  # type: ignore[no-untyped-call]  # no types
         return code
 
     def __setstate__(self, code: bytes) -> None:

@@ -157,7 +157,7 @@ def _serve(connection: Connection) -> None:
                 return
             for frame in frames:
                 _send(connection, ("frame", frame))
-        except Exception as error:
+        except Exception as error:  # the worker of the task raises it
             _send(connection, ("error", _picklable(error)))
         else:
             _send(connection, ("done", None))
@@ -186,7 +186,7 @@ def _called(state: Any, method: str, arguments: Sequence[Any]) -> tuple[Any, Exc
     try:
         result = getattr(state, method)(*arguments)
         return (result if isinstance(result, tuple | int | None) else list(result)), None
-    except Exception as error:
+    except Exception as error:  # the worker of the engine raises it
         return None, _picklable(error)
 
 
@@ -256,6 +256,6 @@ def _picklable(error: Exception) -> Exception:
     """The error, or one with its text if it cannot be pickled."""
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:
+    except Exception:  # of its own methods
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error

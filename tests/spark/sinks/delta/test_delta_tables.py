@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -18,16 +17,16 @@ from eddyline.engine.query import Query
 from eddyline.errors import SqlError
 from eddyline.spark.operation.script_delta import with_sink
 from eddyline.spark.script import Script
-from eddyline.spark.sinks.failure_policy import RefusedError, UnavailableError
-from eddyline.spark.sinks.table_sink import TableSink
-from table_cases import STREAMS, EngineTables, answer, bag, changes, rows_of_streams, upsert
+from eddyline.spark.sinks.failure_policy import UnavailableError
+from lake_tables import LakeTables, check_appended_once, check_equal_keys, check_shared
+from table_cases import STREAMS, bag, changes, upsert
 
 deltalake = pytest.importorskip("deltalake", reason="the extra 'delta' is not installed")
 
 GROUPS = "SELECT k, COUNT(*) AS n FROM a [RANGE 9 SECONDS] GROUP BY k"
 
 
-class Tables(EngineTables):
+class Tables(LakeTables):
     """Delta tables below a directory."""
 
     def __init__(
@@ -51,10 +50,6 @@ class Tables(EngineTables):
     def table(self, name: str) -> pa.Table:
         return deltalake.DeltaTable(self.place / name).to_pyarrow_table()
 
-    def rows(self, table: str) -> list[tuple[Any, ...]]:
-        columns = [column.to_pylist() for column in self.table(table).columns]
-        return bag(list(zip(*columns, strict=True)))
-
 
 @pytest.mark.parametrize("seed", range(2))
 def test_tables_equal_the_answers(tmp_path: Path, seed: int) -> None:
@@ -62,26 +57,7 @@ def test_tables_equal_the_answers(tmp_path: Path, seed: int) -> None:
 
 
 def test_batches_are_appended_once_also_after_a_restart(tmp_path: Path) -> None:
-    queries = {
-        "plain": ("SELECT id, w FROM a [RANGE 1 SECONDS]", ""),
-        "log": ("SELECT id FROM a [RANGE 1 SECONDS] EMIT CHANGES", ", mode = 'changelog'"),
-    }
-    tables = Tables(tmp_path, queries)
-    rng = np.random.default_rng(0)
-    expected: dict[str, list[tuple[Any, ...]]] = {name: [] for name in queries}
-    for batch in range(3):
-        out = tables.engine.process(rows_of_streams(rng, batch * 12, 12))
-        for name in queries:
-            expected[name] += zip(*(c.to_pylist() for c in out[name].columns), strict=True)
-        batches = list(out.batches())
-        tables.deliver(batch, batches)
-        Tables(tmp_path, queries, again=True).deliver(batch, batches, times=2)
-    assert tables.rows("plain") == bag(expected["plain"])
-    log = tables.table("log").sort_by([("_batch", "ascending"), ("_seq", "ascending")])
-    places = list(zip(log["_batch"].to_pylist(), log["_seq"].to_pylist(), strict=True))
-    assert places == sorted(set(places)) and len({batch for batch, _ in places}) == 3
-    found = list(zip(*(c.to_pylist() for c in log.columns[2:]), strict=True))
-    assert found == expected["log"], "in order"
+    check_appended_once(Tables, tmp_path)
     assert len(deltalake.DeltaTable(tmp_path / "plain").history()) == 4, "one commit per batch"
 
 
@@ -173,45 +149,12 @@ def test_all_values_survive(tmp_path: Path) -> None:
 
 
 def test_queries_share_a_table_by_name(tmp_path: Path) -> None:
-    same = f", path = '{tmp_path / 'both'}', mode = 'upsert'"
-    select = "SELECT k, COUNT(*) AS n FROM a [RANGE {} SECONDS] GROUP BY k"
-    queries = {name: (select.format(s), same) for name, s in (("short", 1), ("the rest", 9))}
-    tables = Tables(tmp_path, {f'"{name}"': query for name, query in queries.items()})
-    rng = np.random.default_rng(0)
-    for batch in range(3):
-        out = tables.engine.process(rows_of_streams(rng, batch * 12, 12))
-        tables.deliver(batch, list(out.batches()), times=2)
-        expected = [(n, *row) for n in queries for row in answer(tables.engine.queries[n])]
-        assert tables.rows("both") == bag(expected) and expected
-    ((sink, names),) = tables.sinks.emptied(frozenset("a")).items()
-    assert isinstance(sink, TableSink) and sink.shared
-    sink.deliver(3, [], {}, ["the rest"])
-    assert {row[0] for row in tables.rows("both")} == {"short"}
-    out = tables.engine.process(rows_of_streams(rng, 36, 12))
-    sink.deliver(4, [], {}, names)
-    assert tables.rows("both") == []
+    check_shared(Tables, tmp_path, f"path = '{tmp_path / 'both'}'")
 
 
 @pytest.mark.parametrize("key", ["k", "k, w"])
 def test_rows_with_one_key_are_refused(tmp_path: Path, key: str) -> None:
-    options = f", mode = 'upsert', key = '{key}'"
-    tables = Tables(
-        tmp_path, {"q": ("SELECT k, w, id FROM a [RANGE 9 SECONDS] EMIT CHANGES", options)}
-    )
-    message = r"^'q': sink 'delta', table '.*two rows of the answer have the same key \(k.*=\(5"
-    one = changes(k=pa.array([5, 6]), w=pa.array([None, "x"]), id=pa.array([1, 2]))
-    with pytest.raises(RefusedError, match=message):
-        tables.deliver(0, [one, one])
-    two = one.set_column(6, "id", pa.array([3, 4]))
-    with pytest.raises(RefusedError, match=message):
-        tables.deliver(0, [one.slice(0, 1), two])
-    tables.deliver(0, [one])
-    with pytest.raises(RefusedError, match=message):
-        tables.deliver(1, [two.slice(0, 1)])
-    assert tables.rows("q") == [(5, None, 1), (6, "x", 2)], "nothing of a refused batch is written"
-    gone = one.set_column(1, "_op", pa.array(["-", "-"]))
-    tables.deliver(1, [two, gone])
-    assert tables.rows("q") == [(5, None, 3), (6, "x", 4)]
+    check_equal_keys(Tables, tmp_path, "delta", key)
 
 
 def test_tables_that_are_there_are_checked(tmp_path: Path) -> None:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 from eddyline import DataError, StateError
 from eddyline.engine.query import Query
 from eddyline.spark.operation.script_delta import with_sink
-from eddyline.spark.sinks.failure_policy import RefusedError
-from eddyline.spark.sinks.table_sink import TableSink
 from iceberg_catalogs import IcebergTables as Tables
 from iceberg_catalogs import catalog_of, iceberg_table
-from table_cases import answer, bag, changes, rows_of_streams, upsert
+from lake_tables import check_appended_once, check_equal_keys, check_shared
+from table_cases import bag, changes, upsert
 
 pytest.importorskip("pyiceberg", reason="the extra 'iceberg' is not installed")
 
@@ -30,26 +27,7 @@ def test_tables_equal_the_answers(tmp_path: Path) -> None:
 
 
 def test_batches_are_appended_once_also_after_a_restart(tmp_path: Path) -> None:
-    queries = {
-        "plain": ("SELECT id, w FROM a [RANGE 1 SECONDS]", ""),
-        "log": ("SELECT id FROM a [RANGE 1 SECONDS] EMIT CHANGES", ", mode = 'changelog'"),
-    }
-    tables = Tables(tmp_path, queries)
-    rng = np.random.default_rng(0)
-    expected: dict[str, list[tuple[Any, ...]]] = {name: [] for name in queries}
-    for batch in range(3):
-        out = tables.engine.process(rows_of_streams(rng, batch * 12, 12))
-        for name in queries:
-            expected[name] += zip(*(c.to_pylist() for c in out[name].columns), strict=True)
-        batches = list(out.batches())
-        tables.deliver(batch, batches)
-        Tables(tmp_path, queries, again=True).deliver(batch, batches, times=2)
-    assert tables.rows("plain") == bag(expected["plain"])
-    log = tables.table("log").sort_by([("_batch", "ascending"), ("_seq", "ascending")])
-    places = list(zip(log["_batch"].to_pylist(), log["_seq"].to_pylist(), strict=True))
-    assert places == sorted(set(places)) and len({batch for batch, _ in places}) == 3
-    found = list(zip(*(c.to_pylist() for c in log.columns[2:]), strict=True))
-    assert found == expected["log"], "in order"
+    check_appended_once(Tables, tmp_path)
     snapshots = iceberg_table(tmp_path, "plain").metadata.snapshots
     told = [(s["eddyline.job"], s["eddyline.batch"]) for s in (s.summary for s in snapshots) if s]
     assert told == [("job", str(batch)) for batch in range(3)], "one snapshot per batch"
@@ -130,45 +108,12 @@ def test_all_values_survive(tmp_path: Path) -> None:
 
 
 def test_queries_share_a_table_by_name(tmp_path: Path) -> None:
-    same = ", table = 'lake.both', mode = 'upsert'"
-    select = "SELECT k, COUNT(*) AS n FROM a [RANGE {} SECONDS] GROUP BY k"
-    queries = {name: (select.format(s), same) for name, s in (("short", 1), ("the rest", 9))}
-    tables = Tables(tmp_path, {f'"{name}"': query for name, query in queries.items()})
-    rng = np.random.default_rng(0)
-    for batch in range(3):
-        out = tables.engine.process(rows_of_streams(rng, batch * 12, 12))
-        tables.deliver(batch, list(out.batches()), times=2)
-        expected = [(n, *row) for n in queries for row in answer(tables.engine.queries[n])]
-        assert tables.rows("both") == bag(expected) and expected
-    ((sink, names),) = tables.sinks.emptied(frozenset("a")).items()
-    assert isinstance(sink, TableSink) and sink.shared
-    sink.deliver(3, [], {}, ["the rest"])
-    assert {row[0] for row in tables.rows("both")} == {"short"}
-    out = tables.engine.process(rows_of_streams(rng, 36, 12))
-    sink.deliver(4, [], {}, names)
-    assert tables.rows("both") == []
+    check_shared(Tables, tmp_path, "table = 'lake.both'")
 
 
 @pytest.mark.parametrize("key", ["k", "k, w"])
 def test_rows_with_one_key_are_refused(tmp_path: Path, key: str) -> None:
-    options = f", mode = 'upsert', key = '{key}'"
-    tables = Tables(
-        tmp_path, {"q": ("SELECT k, w, id FROM a [RANGE 9 SECONDS] EMIT CHANGES", options)}
-    )
-    message = r"^'q': sink 'iceberg', table '.*two rows of the answer have the same key \(k.*=\(5"
-    one = changes(k=pa.array([5, 6]), w=pa.array([None, "x"]), id=pa.array([1, 2]))
-    with pytest.raises(RefusedError, match=message):
-        tables.deliver(0, [one, one])
-    two = one.set_column(6, "id", pa.array([3, 4]))
-    with pytest.raises(RefusedError, match=message):
-        tables.deliver(0, [one.slice(0, 1), two])
-    tables.deliver(0, [one])
-    with pytest.raises(RefusedError, match=message):
-        tables.deliver(1, [two.slice(0, 1)])
-    assert tables.rows("q") == [(5, None, 1), (6, "x", 2)], "nothing of a refused batch is written"
-    gone = one.set_column(1, "_op", pa.array(["-", "-"]))
-    tables.deliver(1, [two, gone])
-    assert tables.rows("q") == [(5, None, 3), (6, "x", 4)]
+    check_equal_keys(Tables, tmp_path, "iceberg", key)
 
 
 def test_tables_that_are_there_are_checked(tmp_path: Path) -> None:

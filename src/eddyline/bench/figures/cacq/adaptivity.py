@@ -93,8 +93,7 @@ def draw(points: Sequence[Course], out: Path) -> None:
             "share of the tickets by filter; dotted: a query is added",
             lines,
             course.added,
-            f"batches of {_ROWS:,} tuples",
-            "share of the tickets",
+            (f"batches of {_ROWS:,} tuples", "share of the tickets"),
         )
 
 

@@ -29,7 +29,7 @@ import eddyline
 from eddyline.bench.figures.cacq.feeds import Feed, name_of
 from eddyline.bench.figures.experiment import Speed, take_turns
 from eddyline.runtime.graph import in_order
-from eddyline.runtime.operators.filter import Filter
+from eddyline.runtime.operators.stateless import Filter
 
 CACQ: Final = "CACQ"
 PULL_UP: Final = "PullUp"

@@ -19,9 +19,9 @@ from eddyline.bench.figures.shared_windows.server import (
     Server,
 )
 from eddyline.runtime.join_inputs.access import Access, ScanIndex
+from eddyline.runtime.join_inputs.flow_windows import Levels
 from eddyline.runtime.stores.index import HashIndex
 from eddyline.runtime.stores.rowstore import RowStore
-from eddyline.runtime.window_join.levels import Levels
 from eddyline.runtime.window_join.output_buffer import Release
 from eddyline.runtime.window_join.schedules import ScheduleName, make_schedule
 from eddyline.runtime.window_join.shared_join import Arrivals, SharedJoin

@@ -134,59 +134,51 @@ _REGIME: Final = judges.utilisation(UTILISATION)
 
 def _of_windows(source: str) -> tuple[Claim[RunPoint], ...]:
     """Claims about the distributions of Table 1, at the paper's utilisation."""
-    claims: tuple[Claim[RunPoint], ...] = (
-        Claim(
-            source,
+    of = partial(Claim[RunPoint], source)
+    claims = (
+        of(
             "Greedy has the lowest average over all windows, in every distribution",
             "lower than both others in each",
             judges.greedy_is_best,
         ),
-        Claim(
-            source,
+        of(
             "LWO comes second, but for Mostly-Small, where SWF does",
             "in each",
             judges.lwo_is_second,
         ),
-        Claim(
-            source,
+        of(
             "SWF does extremely poorly on Mostly-Large",
             "more than LWO's and Greedy's time",
             judges.swf_is_worst,
         ),
-        Claim(
-            source,
+        of(
             "LWO is nearly flat over the windows (1.5x)",
             "largest over smallest at most 1.5x, averages and maxima",
             judges.lwo_is_flat,
         ),
-        Claim(
-            source,
+        of(
             "Uniform: SWF and Greedy are alike (1.25x) but for the largest window, "
             "where Greedy is faster",
             "within 1.25x for six windows, less for the largest",
             judges.alike_but_for_the_largest,
         ),
-        Claim(
-            source,
+        of(
             "SWF takes half as long for the largest window of Mostly-Small as for that of Uniform",
             "0.35x to 0.65x",
             judges.half_for_the_largest,
         ),
-        Claim(
-            source,
+        of(
             "Mostly-Large: LWO beats Greedy for all windows but the two smallest",
             "in each of the seven windows",
             judges.lwo_wins_large,
         ),
-        Claim(
-            source,
+        of(
             "Small-Large: Greedy is like SWF for windows up to 15 s and like LWO "
             "from 300 s on (1.25x)",
             "within 1.25x for each of these windows",
             judges.best_of_both,
         ),
-        Claim(
-            source,
+        of(
             "maxima: Greedy is always better than SWF for large windows (from 510 s)",
             "for each window from 510 s in each distribution",
             judges.maxima_of_large_windows,

@@ -8,9 +8,8 @@ from typing import Final
 
 from eddyline.engine.query import Query
 from eddyline.errors import did_you_mean
-from eddyline.spark.formats.format_options import OptionError
 from eddyline.spark.sinks.lake_sink import check_types
-from eddyline.spark.sinks.table_modes import TableMode, check_mode, wrong_option
+from eddyline.spark.sinks.table_modes import GivenOptions, TableMode, check_mode, wrong_option
 from eddyline.spark.storage.directory import local_path
 
 #: Types of catalogs, with what the URI of one begins with.
@@ -62,24 +61,21 @@ class IcebergOptions:
         Raises:
             OptionError: a value is wrong.
         """
-        given = {name.lower(): value for name, value in options.items()}
-        names = {name.lower(): name for name in options}
-
-        def wrong(option: str, message: str) -> OptionError:
-            return OptionError(f"'{label}': {message}", names.get(option, option), "value")
-
+        given = GivenOptions(label, options)
         table = tuple(given["table"].split("."))
         if len(table) < _LEAST_PARTS or not all(part.strip() == part != "" for part in table):
-            raise wrong("table", f"table = '{given['table']}' is not of the form namespace.name")
+            raise given.wrong(
+                "table", f"table = '{given['table']}' is not of the form namespace.name"
+            )
         kind = given.get("catalog", "").lower() or _kind(given.get("catalog_uri", ""))
         if kind and kind not in _CATALOGS:
-            raise wrong("catalog", f"catalog = '{kind}': {did_you_mean(kind, _CATALOGS)}")
+            raise given.wrong("catalog", f"catalog = '{kind}': {did_you_mean(kind, _CATALOGS)}")
         uri, starts = given.get("catalog_uri"), _CATALOGS.get(kind, ())
         if uri is None and kind in _WITH_URI and "catalog_name" not in given:
-            raise wrong("catalog", f"catalog = '{kind}' needs the option 'catalog_uri'")
+            raise given.wrong("catalog", f"catalog = '{kind}' needs the option 'catalog_uri'")
         if uri is not None and ("://" not in uri or not uri.startswith(starts or ("",))):
             wanted = " or ".join(starts) or "SCHEME://"
-            raise wrong("catalog_uri", f"catalog_uri does not begin with {wanted}")
+            raise given.wrong("catalog_uri", f"catalog_uri does not begin with {wanted}")
         properties = {own: given[name] for name, own in _PROPERTIES.items() if name in given}
         if kind:
             properties["type"] = kind

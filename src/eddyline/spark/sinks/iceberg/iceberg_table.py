@@ -184,7 +184,7 @@ class IcebergSinkTable(LakeTable[Table]):
         self._since = 0
         try:
             expire(table)
-        except Exception:
+        except Exception:  # the rows are written; it is tried again later
             _log.warning("old snapshots of the table %s stay", self._place, exc_info=True)
 
     def _failure(self, error: Exception) -> str | None:

@@ -10,8 +10,7 @@ from typing import Final
 
 from eddyline.engine.query import Query
 from eddyline.errors import DataError
-from eddyline.spark.formats.format_options import OptionError
-from eddyline.spark.sinks.table_modes import Mode, TableMode, check_mode, wrong_option
+from eddyline.spark.sinks.table_modes import GivenOptions, Mode, TableMode, check_mode, wrong_option
 
 NAME: Final = "postgres"
 
@@ -65,28 +64,25 @@ class PostgresOptions:
         Raises:
             OptionError: a value is wrong.
         """
-        given = {name.lower(): value for name, value in options.items()}
-        names = {name.lower(): name for name in options}
-
-        def wrong(option: str, message: str) -> OptionError:
-            return OptionError(f"'{label}': {message}", names[option], "value")
-
+        given = GivenOptions(label, options)
         table = _TABLE.fullmatch(given["table"])
         if table is None:
-            raise wrong("table", f"table = '{given['table']}' is not a name, or schema.name")
+            raise given.wrong("table", f"table = '{given['table']}' is not a name, or schema.name")
         url = given.get("url", "")
         connection = {own: given[name] for name, own in _PARAMETERS.items() if name in given}
         if "url" in given and not _is_url(url):
-            raise wrong("url", "url is not of the form postgresql://user@host:port/database")
+            raise given.wrong("url", "url is not of the form postgresql://user@host:port/database")
         if url and connection:
-            raise wrong("url", f"set url, or {', '.join(_PARAMETERS)}, not both")
+            raise given.wrong("url", f"set url, or {', '.join(_PARAMETERS)}, not both")
         port = connection.get("port", "5432")
         if not (port.isascii() and port.isdigit()):
-            raise wrong("port", f"port = '{port}' is not a number")
+            raise given.wrong("port", f"port = '{port}' is not a number")
         contents = TableMode.of(label, options)
         variable = given.get("password_env")
         if variable is not None and without_password(url) != url:
-            raise wrong("password_env", "the url has a password, and password_env names another")
+            raise given.wrong(
+                "password_env", "the url has a password, and password_env names another"
+            )
         schema = table["schema"] and _unquoted(table["schema"])
         name = _unquoted(table["table"])
         return cls(connection, url, schema, name, contents, variable)

@@ -52,19 +52,6 @@ def postgres_sink(
         from eddyline.spark.sinks.postgres.postgres_table import PostgresTable
 
     own = PostgresOptions.of(target.label, options)
-    key = own.contents.key_for(target)
     database = databases.setdefault(own.database, Database(own))
     session = f"{session}/{target.label}"
-    return PostgresSink(
-        target,
-        PostgresTable(
-            target.label,
-            database,
-            own,
-            target.columns,
-            key,
-            job,
-            session,
-            replaces=target.replace_key is not None,
-        ),
-    )
+    return PostgresSink(target, PostgresTable(target, database, own, job, session))

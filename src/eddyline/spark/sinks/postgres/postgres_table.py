@@ -30,6 +30,7 @@ from eddyline.spark.sinks.postgres.postgres_sql import (
     texts,
 )
 from eddyline.spark.sinks.postgres.postgres_texts import refused_texts, without
+from eddyline.spark.sinks.sink_bases import Target
 from eddyline.spark.sinks.table_modes import CHANGE_COLUMNS
 from eddyline.spark.sinks.table_sink import SinkTable
 
@@ -56,31 +57,24 @@ class PostgresTable(SinkTable):
     """The table of one sink of a job.
 
     Args:
-        label: of the first query or side output, for messages. database: that has the table.
-        rows: schema of the rows that are written, without the name of their query.
-        key: columns that identify a row of the answer, for mode ``upsert``.
-        replaces: whether a '+' replaces the row with its key.
+        target: of the first query or side output. database: that has the table.
         job: identifies the job. session: new at each start of it, and different for each sink.
     """
 
     def __init__(
         self,
-        label: str,
+        target: Target,
         database: Database,
         options: PostgresOptions,
-        rows: pa.Schema,
-        key: Sequence[str],
         job: str,
         session: str,
-        *,
-        replaces: bool,
     ) -> None:
-        self._label = label
+        self._label = target.label
         self._database = database
         self._options = options
-        self._rows = rows
-        self._key = tuple(key)
-        self._replaces = replaces
+        self._rows = target.columns  # of the rows that are written, without the name of their query
+        self._key = tuple(options.contents.key_for(target))
+        self._replaces = target.replace_key is not None
         self._job = job
         self._session = session
         self._schema = ""

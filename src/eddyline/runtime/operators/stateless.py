@@ -1,4 +1,4 @@
-"""Project: computed columns."""
+"""Operators that keep nothing: each row is judged, or its columns are computed, by itself."""
 
 from __future__ import annotations
 
@@ -7,14 +7,39 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from eddyline.runtime.batch import Batch, Evaluator, Part
-from eddyline.runtime.failures import usable_rows
+from eddyline.runtime.batch import Batch, Evaluator, Part, Predicate, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.screens import Screen
 
 
+class Filter(Operator):
+    """The rows for which a predicate is true; a '-' carries its row's values and is judged alike.
+
+    Args:
+        screen: accepts all rows that the predicate does; None: it accepts any.
+    """
+
+    def __init__(
+        self, source: Operator, predicate: Predicate, screen: Screen | None = None
+    ) -> None:
+        super().__init__((source,))
+        self._predicate = predicate
+        self._screen = screen
+
+    def asks_for(self, source: Operator) -> Screen | None:
+        return self._screen
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        (batch,) = batches
+        return batch.where(self._predicate(batch)) if len(batch) else batch
+
+    def live(self, clock: int) -> Batch:
+        batch = self.inputs[0].live(clock)
+        return batch.where(self._predicate(batch))
+
+
 class Project(Operator):
-    """Keeps nothing. Columns that are only passed on stay where they are stored. Rows for which a
+    """Computed columns. Those that are only passed on stay where they are stored. Rows for which a
     column cannot be computed are left out.
 
     Args:
