@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -34,16 +35,84 @@ def compiled(script: Path, cache: Path) -> list[str]:
     code = (
         "from pathlib import Path\n"
         "from eddyline.cli.scripts import checked, warm_up\n"
-        f"warm_up(checked(Path('{script}')), print)"
+        f"warm_up(checked(Path('{script}'), compiling=print), print)"
     )
     return run("-c", code, NUMBA_CACHE_DIR=str(cache)).split()
 
 
+#: Statements as users type them, with other columns and constants than those of the script.
+COMMON: Final = """
+CREATE STREAM orders (ts TIMESTAMP, customer BIGINT, country STRING, price DOUBLE, items BIGINT)
+  TIMESTAMP BY ts WITH (source = 'parquet', path = 'orders');
+CREATE STREAM payments (ts TIMESTAMP, customer BIGINT, price DOUBLE)
+  TIMESTAMP BY ts WITH (source = 'parquet', path = 'payments');
+CREATE QUERY per_minute AS SELECT country, window_start, COUNT(*) AS n, SUM(price) AS price
+  FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+  GROUP BY country, window_start, window_end;
+CREATE QUERY sliding AS SELECT customer, AVG(price) AS price, MAX(items) AS items
+  FROM HOP(orders, ts, INTERVAL '1' MINUTE, INTERVAL '10' MINUTE)
+  GROUP BY customer, window_start, window_end;
+CREATE QUERY sessions AS SELECT customer, window_start, window_end, COUNT(*) AS n
+  FROM orders [SESSION 10 MINUTES BY customer] GROUP BY customer, window_start, window_end;
+CREATE QUERY rises AS SELECT customer, price - LAG(price) OVER w AS
+  more, AVG(price) OVER (w ROWS 4 PRECEDING) AS mean
+  FROM orders WINDOW w AS (PARTITION BY customer ORDER BY ts);
+CREATE QUERY biggest AS SELECT customer, price FROM orders [RANGE 1 HOUR]
+  QUALIFY ROW_NUMBER() OVER (PARTITION BY country ORDER BY price DESC) <= 3;
+CREATE QUERY middle AS SELECT country, MEDIAN(price) AS price FROM orders [RANGE 1 HOUR]
+  GROUP BY country;
+CREATE QUERY paid AS SELECT o.customer, p.price FROM orders AS o ASOF JOIN payments AS p
+  ON o.customer = p.customer AND o.ts >= p.ts;
+CREATE QUERY unpaid AS SELECT customer FROM orders [RANGE 1 HOUR] WHERE NOT EXISTS
+  (SELECT 1 FROM payments [RANGE 2 HOURS] WHERE payments.customer = orders.customer);
+CREATE QUERY many AS SELECT customer, COUNT(*) AS n FROM orders [RANGE 5 MINUTES] WHERE price > 10
+  GROUP BY customer HAVING COUNT(*) > 3;
+"""
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A directory with the kernels of the script, and their names."""
+    cache = tmp_path_factory.mktemp("kernels")
+    return cache, compiled(SCRIPT, cache)
+
+
 @pytest.mark.long
-def test_the_demo_compiles_no_kernel_afterwards(tmp_path: Path) -> None:
-    assert len(compiled(SCRIPT, tmp_path)) > 20
-    assert compiled(SCRIPT, tmp_path) == []
-    assert compiled(examples() / "demo.sql", tmp_path) == []
+def test_the_demo_compiles_no_kernel_afterwards(prepared: tuple[Path, list[str]]) -> None:
+    cache, kernels = prepared
+    assert len(kernels) > 20
+    assert compiled(SCRIPT, cache) == []
+    assert compiled(examples() / "demo.sql", cache) == []
+
+
+@pytest.mark.long
+def test_common_statements_compile_no_kernel_afterwards(
+    prepared: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    script = tmp_path / "common.sql"
+    script.write_text(COMMON)
+    assert compiled(script, prepared[0]) == []
+
+
+@pytest.mark.long
+def test_kernels_of_each_kind_of_statement_are_compiled(
+    prepared: tuple[Path, list[str]],
+) -> None:
+    """Also while the script is checked, which tries operators without rows."""
+    _, kernels = prepared
+    of_kinds = {
+        "probe": "joins",
+        "run_lists": "the first rows",
+        "compute": "values of a row's place in a window",
+        "earlier_rows": "LAG of rows that only come",
+        "run_picks": "MEDIAN",
+        "run_moments": "AVG",
+        "latest_before": "ASOF",
+        "assign": "SESSION",
+        "go_on": "MATCH_RECOGNIZE",
+        "values_at": "paths of JSON",
+    }
+    assert {kind for name, kind in of_kinds.items() if name not in kernels} == set()
 
 
 @pytest.mark.long

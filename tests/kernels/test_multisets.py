@@ -20,6 +20,7 @@ from eddyline.runtime.stores.columns import text_buffers
 
 GROUPS = 2
 FRACTIONS = np.array([0.0, 0.3, 0.5, 1.0])
+PLACES = np.array([1.0, 2.0, 3.0, 20.0])
 NUMBERS: list[Any] = [5, -3, 0, 9, 1 << 60, -(1 << 60), 7]
 TEXTS: list[Any] = [b"", b"\0", b"abcdefgh", b"abcdefghi", b"abcdefghij", b"abcdefgi", b"\xff" * 9]
 
@@ -59,6 +60,8 @@ class Trees:
 def expected(what: int, values: list[Any], descending: bool) -> list[list[Any]]:
     found = sorted(values, reverse=descending)
     n = len(found)
+    if what == multisets.NTH:
+        return [[found[int(p) - 1] if p <= n else None] * 2 for p in PLACES]
     if n == 0:
         return [[None, None]] * FRACTIONS.size
     if what == multisets.MODE:
@@ -71,13 +74,14 @@ def expected(what: int, values: list[Any], descending: bool) -> list[list[Any]]:
     return [[found[math.floor(p)], found[math.ceil(p)]] for p in places]
 
 
-@pytest.mark.parametrize("what", [multisets.BETWEEN, multisets.AT, multisets.MODE])
+@pytest.mark.parametrize("what", [multisets.BETWEEN, multisets.AT, multisets.MODE, multisets.NTH])
 @pytest.mark.parametrize("values", [NUMBERS, TEXTS], ids=["numbers", "texts that tie"])
 @settings(max_examples=30, derandomize=True)
 @given(data=st.data())
 def test_picks_against_sorted_lists(values: list[Any], what: int, data: st.DataObject) -> None:
     trees, descending = Trees(values), data.draw(st.booleans())
-    choice = multisets.Choice(what, FRACTIONS, descending)
+    fractions = PLACES if what == multisets.NTH else FRACTIONS
+    choice = multisets.Choice(what, fractions, descending, 0)
     held: list[list[int]] = [[] for _ in range(GROUPS)]
     for _ in range(data.draw(st.integers(1, 3))):
         rows, wanted = [], []
@@ -95,6 +99,25 @@ def test_picks_against_sorted_lists(values: list[Any], what: int, data: st.DataO
         found, counts = trees.run(multisets.run_picks, rows, choice)
         assert [[[trees.value(v) for v in pair] for pair in of] for of in found] == wanted
         assert counts[-1] == 2 * len(held[rows[-1][0]])
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@settings(max_examples=30, derandomize=True)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, GROUPS - 1), st.integers(0, 6)), min_size=1, max_size=40)
+)
+def test_rows_behind_those_that_are_picked_are_forgotten(
+    rows: list[tuple[int, int]], descending: bool
+) -> None:
+    trees = Trees(TEXTS)
+    choice = multisets.Choice(multisets.NTH, PLACES[2:3], descending, 3)
+    held: list[list[Any]] = [[] for _ in range(GROUPS)]
+    for group, value in rows:
+        held[group].append(TEXTS[value])
+        found, counts = trees.run(multisets.run_picks, [(group, 1, value)], choice)
+        wanted = sorted(held[group] * 2, reverse=descending)[2:3] or [None]
+        assert [trees.value(found[0, 0, 0])] == wanted
+        assert counts[0] == min(2 * len(held[group]), 3)
 
 
 @pytest.mark.parametrize("once", [False, True])

@@ -66,6 +66,45 @@ def expected(
     return sorted((r for r in found if r[0] <= until), key=repr)
 
 
+#: Queries that read terms as values: the text, with some terms; and the row of a that they make of
+#: one, by whether it has a match of each, or None.
+READERS: Final[dict[str, Any]] = {
+    "SELECT a.ts, a.k, a.x FROM a WHERE a.x > 2 OR {0}": lambda a, p, q: (
+        a if p or (a[2] is not None and a[2] > 2) else None
+    ),
+    "SELECT a.ts, a.k, a.x FROM a WHERE {0} OR {1}": lambda a, p, q: a if p or q else None,
+    "SELECT a.ts, a.k, a.x FROM a WHERE COALESCE({0}, FALSE) <> COALESCE({1}, FALSE)": (
+        lambda a, p, q: None if p == q else a
+    ),
+    "SELECT a.ts, a.k, CASE WHEN {0} THEN a.x WHEN {1} THEN -1 ELSE -2 END AS x FROM a": (
+        lambda a, p, q: (*a[:2], a[2] if p else -1 if q else -2)
+    ),
+    "SELECT a.ts, a.k, IF({0}, 1, 0) AS x FROM a WHERE a.k <> 'b'": lambda a, p, q: (
+        (*a[:2], int(p)) if a[1] != "b" else None
+    ),
+    "SELECT ts, k, x FROM (SELECT a.*, {0} AS p FROM a) AS c WHERE NOT COALESCE(p, FALSE)": (
+        lambda a, p, q: None if p else a
+    ),
+}
+
+
+def expected_values(
+    reader: str, terms: list[tuple[str, int, int]], fed: dict[str, list[Any]], until: int
+) -> list[Result]:
+    """The results of each row of a, once no row of b can be a match any more."""
+    wait = max(0, *(ahead for i, (_, _, ahead) in enumerate(terms) if f"{{{i}}}" in reader)) + 1
+    found: list[Result] = []
+    for a in fed["a"]:
+        held = []
+        for kind, back, ahead in terms:
+            there = any(-back <= b[0] - a[0] <= ahead and is_match(kind, a, b) for b in fed["b"])
+            held.append(there != kind.startswith("NOT"))
+        row = READERS[reader](a, *held)
+        if row is not None and a[0] + wait <= until:
+            found.append((a[0] + wait, row))
+    return sorted(found, key=repr)
+
+
 def results(tables: list[pa.Table]) -> list[Result]:
     found: list[Result] = []
     for table in tables:
@@ -90,11 +129,19 @@ def play(random: Random, options: dict[str, Any]) -> int:
     for name, terms in cases.items():
         where = " AND ".join(term(*t) for t in terms)
         engine.query(f"SELECT a.ts, a.k, a.x FROM a WHERE {where}", name=name)
+    readers = {f"v{i}": random.choice([*READERS]) for i in range(2)}
+    for name, reader in readers.items():
+        cases[name] = [bounded(random) for _ in range(2)]
+        engine.query(reader.format(*(term(*t) for t in cases[name])), name=name)
     ran = run(random, engine)
     total = 0
     for name, terms in cases.items():
         found = results(ran.out[name])
-        assert found == expected(terms, ran.given, ran.until), (terms, ran.given)
+        if name in readers:
+            wanted = expected_values(readers[name], terms, ran.given, ran.until)
+        else:
+            wanted = expected(terms, ran.given, ran.until)
+        assert found == wanted, (readers.get(name), terms, ran.given)
         total += len(found)
     return total
 
@@ -117,11 +164,17 @@ def test_beside_windows_the_answer_is_that_of_all_rows(
 ) -> None:
     """Without its window the sub-query has all rows, as the oracle reads it."""
     source = random.choice(["a [RANGE 1 SECOND]", "a [RANGE 300 MILLISECONDS]", "a [NOW]"])
-    where = term(*bounded(random))
+    read = term(*bounded(random))
+    text = random.choice(
+        [
+            "SELECT k, x FROM {0} AS a WHERE {1}",
+            "SELECT k, x FROM {0} AS a WHERE a.x > 2 OR {1}",
+            "SELECT k, x, {1} AS y FROM {0} AS a",
+            "SELECT k, x FROM {0} AS a WHERE CASE WHEN a.x = 1 THEN {1} ELSE a.k = 'b' END",
+        ]
+    ).format(source, read)
     emit = random.choice(["CHANGES", "INSERTS", "SNAPSHOT EVERY 700 MILLISECONDS"])
-    script = Script(
-        DDL, {"q": f"SELECT k, x FROM {source} AS a WHERE {where} EMIT {emit}"}, options=options
-    )
+    script = Script(DDL, {"q": f"{text} EMIT {emit}"}, options=options)
     clock = 1_000_000
     for _ in range(random.randint(1, 3)):
         ends = {name: [clock] for name in "ab"}
@@ -159,6 +212,18 @@ def test_windows_over_what_is_certain() -> None:
         (
             "EXISTS (SELECT 1 FROM b [RANGE 1 HOUR] WHERE b.ts <= a.ts)",
             "EXISTS needs a window on stream 'a'",
+        ),
+        (
+            "a.x > 1 OR EXISTS (SELECT 1 FROM b WHERE b.ts >= a.ts - INTERVAL '1' SECOND)",
+            "bound the times of the rows that match on both sides",
+        ),
+        (
+            f"a.x > 1 OR {term('EXISTS', 5, 0)} QUALIFY LAG(a.x) OVER (ORDER BY a.ts) > 1",
+            "put a window over them",
+        ),
+        (
+            f"{term('NOT EXISTS', 5, 0)} QUALIFY SUM(a.x) OVER (PARTITION BY a.k) > 1",
+            "put a window over them",
         ),
     ],
 )

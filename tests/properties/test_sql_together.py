@@ -61,6 +61,8 @@ OF_FRAMES: Final = (
     "SUM(x) OVER (PARTITION BY k ORDER BY x GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW)",
     "COUNT(x) OVER (ORDER BY x DESC GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE GROUP)",
     "MAX(x) OVER (ORDER BY k GROUPS BETWEEN CURRENT ROW AND 1 FOLLOWING)",
+    "NTH_VALUE(x, 2) OVER (PARTITION BY k ORDER BY x)",
+    "NTH_VALUE(x, 2) OVER (ORDER BY x DESC RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING)",
 )
 RUNNING: Final = (
     "LAG(x) OVER (PARTITION BY k ORDER BY ts)",
@@ -71,6 +73,9 @@ RUNNING: Final = (
     "LAG(x, 2, 0) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)",
     "NTH_VALUE(x, 2) IGNORE NULLS OVER (ORDER BY ts ROWS BETWEEN 3 PRECEDING AND CURRENT ROW)",
     "SUM(x) OVER (PARTITION BY k ORDER BY ts GROUPS CURRENT ROW)",
+    "MAX(x) OVER (ORDER BY ts GROUPS 2 PRECEDING)",
+    "NTH_VALUE(x, 2) OVER (PARTITION BY k ORDER BY ts)",
+    "NTH_VALUE(x, 2) IGNORE NULLS OVER (ORDER BY ts RANGE INTERVAL '1' SECOND PRECEDING)",
 )
 
 
@@ -186,7 +191,12 @@ class Maker:
         back, ahead = (f"INTERVAL '{self.pick('0', '300', '700')}' MILLISECOND" for _ in "12")
         near = f"{b}.ts BETWEEN {a}.ts - {back} AND {a}.ts + {ahead}"
         window = self.pick("[RANGE 1 SECOND]", "[RANGE 300 MILLISECONDS]", "[NOW]")
-        return f"SELECT {a}.k, {a}.x FROM s {window} AS {a} WHERE {term}{near})"
+        source, term = f"FROM s {window} AS {a}", f"{term}{near})"
+        return self.pick(
+            f"SELECT {a}.k, {a}.x {source} WHERE {term}",
+            f"SELECT {a}.k, {a}.x {source} WHERE {a}.x = 1 OR {term}",
+            f"SELECT {a}.k, CASE WHEN {term} THEN {a}.x ELSE 7 END AS x {source}",
+        )
 
     def several(self, depth: int) -> str:
         word = self.pick("UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT")

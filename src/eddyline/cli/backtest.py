@@ -88,7 +88,7 @@ def backtest_script(
     if output is not None:
         _make(output)
     view.phase("checking the script")
-    warm_up(checked(file, settings), view.compiling)
+    warm_up(checked(file, settings, view.compiling), view.compiling)
     view.phase("starting Spark (some seconds)")
     session = Session(
         spark.session.result(),

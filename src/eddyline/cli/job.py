@@ -68,7 +68,7 @@ def run_job(job: Job, view: JobView, spark: StartingSpark) -> None:
     """
     _log.info("eddyline %s begins with %s, process %d", VERSION, job.script, os.getpid())
     view.phase("checking the script")
-    warm_up(runnable(job.script, job.settings), view.compiling)
+    warm_up(runnable(job.script, job.settings, view.compiling), view.compiling)
     view.phase("starting Spark (some seconds)")
     session = Session(
         spark.session.result(),

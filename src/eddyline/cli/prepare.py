@@ -39,7 +39,7 @@ def prepare_machine(say: Callable[[str], object]) -> None:
     """
     archive = archive_file(require_java())
     kernels: list[str] = []
-    warm_up(checked(SCRIPT), kernels.append)
+    warm_up(checked(SCRIPT, compiling=kernels.append), kernels.append)
     say(f"{len(kernels)} kernels compiled")
     archive.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".prepare-", dir=archive.parent) as place:

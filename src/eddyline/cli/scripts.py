@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,22 +23,37 @@ from eddyline.sql.statements import CreateQuery, Statement
 from eddyline.types import TIMESTAMP, Schema
 
 
-def checked(file: Path, settings: Settings = DEFAULT_SETTINGS) -> Script:
+def checked(
+    file: Path,
+    settings: Settings = DEFAULT_SETTINGS,
+    compiling: Callable[[str], None] | None = None,
+) -> Script:
     """The script of a file, with all statements checked.
+
+    Args:
+        compiling: called with the name of each kernel to compile; most are compiled here, as
+            the operators of a query are tried without rows when it is added.
 
     Raises:
         SqlError, CatalogError, DataError: a statement is wrong, or the file cannot be read.
     """
-    return _executed(file, settings)[0]
+    return _executed(file, settings, compiling)[0]
 
 
-def runnable(file: Path, settings: Settings = DEFAULT_SETTINGS) -> Script:
+def runnable(
+    file: Path,
+    settings: Settings = DEFAULT_SETTINGS,
+    compiling: Callable[[str], None] | None = None,
+) -> Script:
     """The script of a file, checked as a whole.
+
+    Args:
+        compiling: as of :func:`checked`.
 
     Raises:
         SqlError, CatalogError, DataError: as of :func:`checked` and ``Script.check_whole``.
     """
-    script, statements, text = _executed(file, settings)
+    script, statements, text = _executed(file, settings, compiling)
     script.check_whole(statements, text)
     return script
 
@@ -56,9 +72,12 @@ def warnings(script: Script, base: Path) -> Iterator[str]:
     yield from missing_here((d for d in known if d.name in read), queries, base)
 
 
-def _executed(file: Path, settings: Settings) -> tuple[Script, list[Statement], str]:
+def _executed(
+    file: Path, settings: Settings, compiling: Callable[[str], None] | None
+) -> tuple[Script, list[Statement], str]:
     script, text, base = Script(settings), read(file), file.resolve().parent
-    return script, [statement for statement, _ in script.run(text, base)], text
+    with nullcontext() if compiling is None else report_compilations(compiling):
+        return script, [statement for statement, _ in script.run(text, base)], text
 
 
 def check_additions(sql: str) -> None:
@@ -83,8 +102,8 @@ def check_additions(sql: str) -> None:
 def warm_up(script: Script, compiling: Callable[[str], None]) -> None:
     """Process two generated rows per stream and changing table with the script's queries.
 
-    This compiles the kernels that they need and caches them on disk, once per install, for the
-    workers of the job.
+    This compiles the kernels that they need and that checking the script has not compiled, and
+    caches them on disk, once per install, for the workers of the job.
 
     Args:
         script: a checked script, which cannot be used to run a job afterwards.

@@ -63,6 +63,66 @@ def turn(
 
 
 @kernel
+def turn_groups(
+    ts: np.ndarray,
+    partition: np.ndarray,
+    number: np.ndarray,
+    most: int,
+    lists: Lists,
+    times: np.ndarray,
+    groups: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """As ``turn``, but frames have the rows of ``most`` times at most.
+
+    Args:
+        ts: int64[n], of the rows, ascending.
+        times: int64 by number of a row. groups: int64 by partition, the number of times in frames.
+
+    Returns:
+        Also int64[m], the times at which rows enter and leave.
+    """
+    row = np.empty(2 * partition.size, np.int64)
+    of, at = np.empty_like(row), np.empty_like(row)
+    sign = np.empty(row.size, np.int8)
+    m = 0
+    for i in range(partition.size):
+        p = partition[i]
+        leaving = 0
+        if lists.size[p] == 0:
+            groups[p] = 1
+        elif times[lists.last[p]] != ts[i]:
+            groups[p] += 1
+            if groups[p] > most:
+                groups[p] = most
+                oldest = lists.first[p]
+                time = times[oldest]
+                while leaving < lists.size[p] and times[oldest] == time:
+                    leaving += 1
+                    oldest = lists.following[oldest]
+        if m + leaving + 1 > row.size:
+            more = row.size + leaving + 1
+            row = np.concatenate((row, np.empty(more, np.int64)))
+            of = np.concatenate((of, np.empty(more, np.int64)))
+            at = np.concatenate((at, np.empty(more, np.int64)))
+            sign = np.concatenate((sign, np.empty(more, np.int8)))
+        for _ in range(leaving):
+            row[m], of[m], at[m], sign[m] = lists.first[p], p, ts[i], -1
+            lists.first[p] = lists.following[lists.first[p]]
+            lists.size[p] -= 1
+            m += 1
+        if lists.size[p] == 0:
+            lists.first[p] = number[i]
+        else:
+            lists.following[lists.last[p]] = number[i]
+        lists.last[p] = number[i]
+        lists.size[p] += 1
+        times[number[i]] = ts[i]
+        row[m], of[m], at[m], sign[m] = number[i], p, ts[i], 1
+        m += 1
+    return row[:m], of[:m], sign[:m], at[:m]
+
+
+@kernel
 def emissions(partition: np.ndarray, sign: np.ndarray, emit: np.ndarray) -> np.ndarray:
     """int64[n]: for each of the n changes with sign +1 the number of the next emission of its
     partition, itself included; partition, sign, emit: of all changes, as in ``SignedRows``.

@@ -29,8 +29,8 @@ from eddyline.kernels.treaps import (
 )
 
 #: What is picked: two values around a fraction of the rows; the first value that a fraction of the
-#: rows does not exceed; the most frequent value.
-BETWEEN, AT, MODE = range(3)
+#: rows does not exceed; the most frequent value; the value of the row of a number, from 1 on.
+BETWEEN, AT, MODE, NTH = range(4)
 
 
 class Trees(NamedTuple):
@@ -50,14 +50,18 @@ class Choice(NamedTuple):
     """What is picked of a group.
 
     Attributes:
-        what: BETWEEN, AT or MODE.
-        fractions: float64[k], of the rows, from 0 to 1; one of any value for MODE.
+        what: BETWEEN, AT, MODE or NTH.
+        fractions: float64[k], of the rows, from 0 to 1; for NTH the numbers of rows; one of any
+            value for MODE.
         descending: whether values are in descending order.
+        keep: how many rows of a group are kept, the first ones, or with ``descending`` the last
+            ones, where none leaves; 0: all.
     """
 
     what: int
     fractions: np.ndarray
     descending: bool
+    keep: int
 
 
 @bare
@@ -87,6 +91,16 @@ def _change(s: int, v: int, by: int, trees: Trees) -> None:
         update_above(v, occurrences, links)
 
 
+@bare_inlined
+def _shrink(s: int, choice: Choice, trees: Trees) -> None:
+    """Let a group have the rows only that are kept of it."""
+    occurrences, links, root = trees.occurrences, trees.links, trees.root
+    while choice.keep > 0 and root[s] != NO_NODE and links[root[s], TOTAL] > choice.keep:
+        total = links[root[s], TOTAL]
+        v = of_rank(root[s], 0 if choice.descending else total - 1, occurrences, links)
+        _change(s, v, -min(occurrences[v], total - choice.keep), trees)
+
+
 @bare
 def _most_frequent(v: int, last: bool, occurrences: np.ndarray, links: np.ndarray) -> int:
     """Of the nodes below a root with the most occurrences the first, or the last."""
@@ -106,10 +120,12 @@ def _most_frequent(v: int, last: bool, occurrences: np.ndarray, links: np.ndarra
 def _pick(
     v: int, choice: Choice, occurrences: np.ndarray, links: np.ndarray, out: np.ndarray, at: int
 ) -> int:
-    """Write the nodes picked below a root to ``out[at]``; returns the number of rows."""
+    """Write the nodes picked below a root to ``out[at]``, NO_NODE where there are too few; returns
+    the number of rows.
+    """
     rows = 0 if v == NO_NODE else links[v, TOTAL]
     for k in range(choice.fractions.size):
-        if v == NO_NODE:
+        if v == NO_NODE or (choice.what == NTH and choice.fractions[k] > rows):
             low = high = NO_NODE
         elif choice.what == MODE:
             low = high = _most_frequent(v, choice.descending, occurrences, links)
@@ -130,7 +146,7 @@ def _places(rows: int, what: int, fraction: float) -> tuple[int, int]:
     if what == BETWEEN:
         place = (rows - 1) * fraction
         return int(np.floor(place)), int(np.ceil(place))
-    low = max(int(np.ceil(rows * fraction)) - 1, 0)
+    low = int(fraction) - 1 if what == NTH else max(int(np.ceil(rows * fraction)) - 1, 0)
     return low, low
 
 
@@ -167,6 +183,7 @@ def run_picks(
         if v != NO_NODE:
             by = int(sign[i]) * (weight[i] if weight.size else 1)
             _change(s, v, by, trees)
+            _shrink(s, choice, trees)
         if emit[i]:
             count[j] = _pick(root[s], choice, occurrences, links, out, j)
             j += 1

@@ -10,6 +10,7 @@ from typing import Final, assert_never
 import numpy as np
 import pyarrow as pa
 
+from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
     AntiJoin,
     AsofJoin,
@@ -326,15 +327,17 @@ class NodePlanner(GroupPlanner):
     def _over(self, plan: Over) -> Operator:
         if plan.forgets:
             types = tuple(f.type for f in plan.input.schema)
-            return FirstRows(self._rows_of_windows(plan.input), *partitions_of(plan), types)
+            rows = self._rows_of_windows(plan.input)
+            return FirstRows(rows, *partitions_of(plan, in_time=True), types)
         source = self._stored(plan.input)
         expiries = self.expiries(plan.input, [np.int64] * 3)
+        taken_back = plan.input.takes_back or expiries is None
         return OverOperator(
             source,
-            *partitions_of(plan),
+            *partitions_of(plan, in_time=plan.input.pattern is Pattern.WKS and not taken_back),
             expiries,
             width=row_ids_of(plan.input).stored_width,
-            taken_back=plan.input.takes_back or expiries is None,
+            taken_back=taken_back,
         )
 
 

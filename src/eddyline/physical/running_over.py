@@ -39,6 +39,7 @@ def running_form(plan: RunningOver) -> RunningForm:
             FrameForm(
                 frame.unit,
                 frame.preceding,
+                frame.until,
                 tuple(
                     aggregate_state(v.aggregate, endless=frame.preceding is None) for _, v in own
                 ),

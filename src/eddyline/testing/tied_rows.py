@@ -31,37 +31,43 @@ def waits_for_ties(select: exp.Select) -> bool:
 
 def _of_ties(window: exp.Window) -> bool:
     """Whether a value is an aggregate over a frame that ends with the rows that tie."""
-    called = window.this
-    while isinstance(called, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
-        called = called.this
     if window.args.get("order") is None:
         return False
-    if isinstance(called, _OF_PLACES):
-        return _end_of_time(window) is not None
+    if isinstance(_called(window), _OF_PLACES):
+        return _is_of_values(window)
     spec = window.args.get("spec")
     return spec is None or str(spec.args.get("kind")).upper() in ("RANGE", "GROUPS")
 
 
-def _end_of_time(window: exp.Window) -> str | None:
-    """DuckDB's aggregate for the first or last value of a frame of the rows from a time on, up to
-    those that tie, which are in the order of their values; None for other values.
+def _called(window: exp.Window) -> exp.Expr:
+    called: exp.Expr = window.this
+    while isinstance(called, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
+        called = called.this
+    return called
+
+
+def _is_of_values(window: exp.Window) -> bool:
+    """Whether a value is of the first, the last or the n-th row of a frame of RANGE or GROUPS, in
+    which rows that tie are in the order of their values: those at the ends of the partition are in
+    the order of arrival.
     """
-    called = window.this.this if isinstance(window.this, exp.IgnoreNulls) else window.this
-    spec = window.args.get("spec")
+    called, spec = _called(window), window.args.get("spec")
+    if window.args.get("order") is None:
+        return False
+    if not isinstance(called, (exp.FirstValue, exp.LastValue, exp.NthValue)):
+        return False
     if spec is None:
-        return (
-            "arg_max_null"
-            if isinstance(called, exp.LastValue) and window.args.get("order")
-            else None
-        )
-    if str(spec.args.get("kind")).upper() != "RANGE":
-        return None
-    if str(spec.args.get("end") or "CURRENT ROW") != "CURRENT ROW":
-        return None
-    if isinstance(called, exp.LastValue):
-        return "arg_max_null"
-    is_part = str(spec.args.get("start")) != "UNBOUNDED"
-    return "arg_min_null" if isinstance(called, exp.FirstValue) and is_part else None
+        return not isinstance(called, exp.FirstValue)
+    if str(spec.args.get("kind")).upper() not in ("RANGE", "GROUPS"):
+        return False
+    start, start_side = (str(spec.args.get(n) or "").upper() for n in ("start", "start_side"))
+    end, end_side = (str(spec.args.get(n) or "").upper() for n in ("end", "end_side"))
+    reaches_here = not (
+        spec.args.get("exclude") or start_side == "FOLLOWING" or end_side == "PRECEDING"
+    )
+    whole = {exp.FirstValue: (start, start_side), exp.LastValue: (end, end_side)}
+    at_end = whole.get(type(called), ("", ""))[0] == "UNBOUNDED"
+    return not (reaches_here and at_end)
 
 
 def order_ties(select: exp.Select, stamps: Callable[[], Sequence[exp.Expr]]) -> None:
@@ -72,7 +78,7 @@ def order_ties(select: exp.Select, stamps: Callable[[], Sequence[exp.Expr]]) -> 
     """
     windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
     numbered = [w for w in windows if not isinstance(w.this, _RANKS) and not _of_ties(w)]
-    ends = [(w, name) for w in windows if (name := _end_of_time(w)) is not None]
+    ends = [w for w in windows if _is_of_values(w)]
     written = [w.args.get("order") for w in numbered]
     orders = [o for o in (*written, select.args.get("order")) if o is not None]
     if not orders and not ends:
@@ -82,13 +88,39 @@ def order_ties(select: exp.Select, stamps: Callable[[], Sequence[exp.Expr]]) -> 
     for order in orders:
         for tie in ties:
             order.append("expressions", exp.Ordered(this=tie.copy(), nulls_first=True))
-    for window, name in ends:
-        ignores = isinstance(window.this, exp.IgnoreNulls)
-        value = (window.this.this if ignores else window.this).this
-        known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
-        place = [e.this.copy() for e in window.args["order"].expressions]
-        row = exp.Anonymous(this="row", expressions=[*place, known, value.copy()])
-        call: exp.Expr = exp.Anonymous(this=name, expressions=[value.copy(), row])
-        if ignores:
-            call = exp.Filter(this=call, expression=exp.Where(this=known.copy()))
-        window.set("this", call)
+    for window in ends:
+        _order_by_values(window)
+
+
+def _order_by_values(window: exp.Window) -> None:
+    """Write a value of a row of a frame as the value in the greatest, the least or the n-th of the
+    places and values in the frame.
+    """
+    called, ignores = _called(window), isinstance(window.this, exp.IgnoreNulls)
+    value = called.this
+    known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+    parts = [p for e in window.args["order"].expressions for p in _place(e)]
+    row = exp.Anonymous(this="row", expressions=[*parts, known, value.copy()])
+    call: exp.Expr
+    if isinstance(called, exp.NthValue):
+        call = exp.Anonymous(this="list", expressions=[row])
+    else:
+        name = "arg_max_null" if isinstance(called, exp.LastValue) else "arg_min_null"
+        call = exp.Anonymous(this=name, expressions=[value.copy(), row])
+    if ignores:
+        call = exp.Filter(this=call, expression=exp.Where(this=known.copy()))
+    window.set("this", call)
+    if isinstance(called, exp.NthValue):
+        place = exp.Literal.number(len(parts) + 2)
+        listed = exp.Anonymous(this="list_sort", expressions=[window.copy()])
+        found = exp.Anonymous(this="list_extract", expressions=[listed, called.args["offset"]])
+        window.replace(exp.Anonymous(this="struct_extract", expressions=[found, place]))
+
+
+def _place(ordered: exp.Expr) -> list[exp.Expr]:
+    """What ascends with the place of a row; NULLs are first, or last of a number that descends."""
+    value = ordered.this
+    missing = exp.Is(this=value.copy(), expression=exp.Null())
+    if ordered.args.get("desc"):
+        return [missing, exp.Neg(this=value.copy())]
+    return [exp.Not(this=missing), value.copy()]

@@ -8,7 +8,7 @@ import pytest
 
 from eddyline import SqlError
 from eddyline.bench.nexmark.generator import Auctions
-from eddyline.bench.nexmark.workload import NAMES, REWORDED, engine_of, published, text
+from eddyline.bench.nexmark.workload import NAMES, REWORDED, batches_of, engine_of, published, text
 
 
 def test_only_two_are_reworded() -> None:
@@ -19,6 +19,29 @@ def test_only_two_are_reworded() -> None:
 def test_one_is_refused_as_published() -> None:
     with pytest.raises(SqlError, match="no column 'rownum'"):
         engine_of({}).sql(f"CREATE QUERY q AS {published('q6')}")
+
+
+def test_the_frame_of_q6_over_rows_that_change() -> None:
+    """The text with its two mistakes corrected, and an order of ties, has the reworded one's
+    answer.
+    """
+    frame = published("q6").split("FROM (", 1)[0].replace("`dateTime`", "`dateTime`, Q.id")
+    corrected = f"""
+        {frame} AS average FROM (SELECT * FROM (
+          SELECT A.id, A.seller, B.price, B.`dateTime`, ROW_NUMBER() OVER (
+            PARTITION BY A.id, A.seller ORDER BY B.price DESC, B.`dateTime`) AS rownum
+          FROM auction AS A, bid AS B
+          WHERE A.id = B.auction AND B.`dateTime` BETWEEN A.`dateTime` AND A.expires)
+        WHERE rownum <= 1) AS Q"""
+    engine = engine_of({"corrected": corrected, "reworded": text("q6")})
+    for rows, until_us in batches_of(Auctions(), 4_000, 1_000):
+        engine.process(rows, watermark=until_us)
+    answers = [
+        sorted((r["seller"], round(r["average"])) for r in engine.queries[q].snapshot().to_pylist())
+        for q in ("corrected", "reworded")
+    ]
+    assert len(answers[0]) > 100
+    assert answers[0] == answers[1]
 
 
 def test_this_one_runs_as_published_but_keeps_bids_without_channel() -> None:

@@ -29,6 +29,16 @@ QUERIES = {
         "2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts ROWS UNBOUNDED PRECEDING) AS z FROM a",
         ["a.k"],
     ),
+    "running, groups of times": (
+        "SELECT k, SUM(x) OVER (PARTITION BY k ORDER BY ts GROUPS 2 PRECEDING) AS n, NTH_VALUE(x, "
+        "2) OVER (PARTITION BY k ORDER BY ts GROUPS 2 PRECEDING) AS y FROM a",
+        ["a.k"],
+    ),
+    "the second of a time": (
+        "SELECT k, x, NTH_VALUE(x, 2) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL '1' SECOND "
+        "PRECEDING) AS n FROM a [RANGE 2 SECONDS] EMIT CHANGES",
+        ["coalesce(a.k, 0)"],
+    ),
     "frames of groups": (
         "SELECT k, x, SUM(x) OVER (PARTITION BY k ORDER BY x GROUPS BETWEEN 1 PRECEDING AND "
         "CURRENT ROW) AS n FROM a [RANGE 2 SECONDS] EMIT CHANGES",

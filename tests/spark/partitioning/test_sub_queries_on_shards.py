@@ -28,6 +28,16 @@ QUERIES = {
         "b [RANGE 1 SECOND] WHERE b.k = a.k)",
         ["a.k = b.k"],
     ),
+    "exists by times below OR": (
+        "SELECT a.k, a.x FROM a WHERE a.x > 2 OR EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.ts "
+        "BETWEEN a.ts - INTERVAL '2' SECOND AND a.ts + INTERVAL '1' SECOND)",
+        ["a.k = b.k"],
+    ),
+    "exists by times as a value": (
+        "SELECT a.k, a.x, NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.ts BETWEEN a.ts AND "
+        "a.ts + INTERVAL '2' SECOND) AS alone FROM a",
+        ["a.k = b.k"],
+    ),
     "in as a value": (
         "SELECT a.k, a.x IN (SELECT b.x FROM b [RANGE 1 SECOND] WHERE b.k = a.k) AS i "
         "FROM a [RANGE 2 SECONDS]",

@@ -206,7 +206,11 @@ AGGREGATES: Final = {f.name: f for f in _FUNCTIONS}
 #: Functions of all values of a group, which composed aggregates use, with the memory per group in
 #: bytes. Over parts they are ``merged_``, over pairs of a value and the number of its rows.
 OF_VALUES: Final = dict.fromkeys(
-    ("percentile_between", "percentile_value", "most_frequent", "sorted_list", "value_counts"), 24
+    (
+        *("percentile_between", "percentile_value", "most_frequent", "nth_in_order"),
+        *("sorted_list", "value_counts"),
+    ),
+    24,
 )
 #: Functions over parts that are no aggregate functions of SQL, with the memory that they need per
 #: group in bytes, for estimates.

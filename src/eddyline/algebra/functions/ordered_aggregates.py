@@ -167,6 +167,24 @@ def _mode(request: Request, arguments: tuple[Expr, ...]) -> Expr:
     return _picked(request, "most_frequent", value, False)
 
 
+def nth_in_order(
+    name: str, value: Expr, number: int, order: tuple[Ordering, ...], *, back: bool, ignore: bool
+) -> Expr:
+    """The value of the row of a number, from 1 on, in an order, of equal ones in that of the
+    values; NULL if there are fewer.
+
+    Args:
+        name: of the function, for errors. back: whether rows are counted from the last one on.
+        ignore: whether only rows with a value count.
+    """
+    orderings = (*order, Ordering(value))
+    key = sort_key(name, *orderings)
+    if ignore:
+        key = where_known([value], key)
+    aggregate = Aggregate("nth_in_order", key, key.type, parameters=(number, back))
+    return last_value(as_call(aggregate), orderings)
+
+
 @compose(
     "histogram",
     "histogram(value)",

@@ -23,19 +23,25 @@ class Frame:
     """Rows of a partition up to the current one.
 
     Attributes:
-        unit: whether the frame is of so many rows, or of all rows in a length of time, which
-            include those that come at the time of the current row.
-        preceding: how many rows before the current one, or microseconds; None: all.
+        unit: whether the frame is of a number of rows; of all rows in a length of time; or of those
+            of a number of times. The last two include those that come at the time of the current
+            row.
+        preceding: how many rows before the current one, microseconds, or times; None: all.
+        until: of RANGE, how many microseconds before the time of the current row it ends.
     """
 
-    unit: Literal["rows", "range"]
+    unit: Literal["rows", "range", "groups"]
     preceding: int | None
+    until: int = 0
 
     def __str__(self) -> str:
         start = "UNBOUNDED"
         if self.preceding is not None:
             length = self.preceding
-            start = str(length) if self.unit == "rows" else format_duration(length)
+            start = format_duration(length) if self.unit == "range" else str(length)
+        if self.until:
+            end = format_duration(self.until)
+            return f"{self.unit.upper()} BETWEEN {start} PRECEDING AND {end} PRECEDING"
         return f"{self.unit.upper()} {start} PRECEDING"
 
 
@@ -153,7 +159,7 @@ class RunningOver(Emitting):
 
     @property
     def waits_us(self) -> int:
-        """How long rows wait: until those of the same time, which count in a RANGE, have come. They
+        """How long rows wait: until those of the same time have come, which count but in ROWS. They
         come together if they have waited below.
         """
         return int(self._has_ties and not self._is_late_below)
@@ -161,7 +167,7 @@ class RunningOver(Emitting):
     @property
     def _has_ties(self) -> bool:
         frames = (v.frame for v in self.values if isinstance(v, FrameAggregate))
-        return any(f.unit == "range" for f in frames)
+        return any(f.unit != "rows" for f in frames)
 
     @property
     def _is_late_below(self) -> bool:

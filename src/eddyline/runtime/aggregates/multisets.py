@@ -109,8 +109,8 @@ class Multiset(OfNodes, ABC):
 class Picks(Multiset):
     """Single values of each group, or numbers between two of them.
 
-    The parameters are, but for MODE, the fractions of the rows; then whether values are in
-    descending order. With several fractions the result is a list.
+    The parameters are, but for MODE, the fractions of the rows, or for NTH the number of a row;
+    then whether values are in descending order. With several fractions the result is a list.
 
     Args:
         what: of ``kernels/multisets.py``.
@@ -121,13 +121,16 @@ class Picks(Multiset):
         *fractions, descending = of.parameters
         self._what = what
         self._fractions = np.array(fractions if what != kernels.MODE else [0.0], np.float64)
-        self._choice = kernels.Choice(what, self._fractions, descending)
+        self._keep = int(fractions[0]) if what == kernels.NTH and of.endless else 0
+        self._choice = kernels.Choice(what, self._fractions, descending, self._keep)
         self._result = of.result
 
     def _reported(
         self, slots: Array, old: Array, rows: SignedRows, nodes: Array, weight: Array
     ) -> tuple[pa.Array, Array]:
         before, had = self._picked(slots)
+        if self._keep:  # of which later ones take the places
+            self._nodes.touch(kernels.lists(slots, True, self._as_trees())[0])
         new, have = kernels.run_picks(rows, nodes, weight, self._choice, self._as_trees())
         values, seen = self._values(np.concatenate((before, new)), np.concatenate((had, have)))
         return values, (seen[slots.size :] != seen[old]).any(axis=1)
@@ -251,6 +254,7 @@ for _name, _what in {
     "percentile_between": kernels.BETWEEN,
     "percentile_value": kernels.AT,
     "most_frequent": kernels.MODE,
+    "nth_in_order": kernels.NTH,
 }.items():
     computes(_name)(partial(_pick, _what, False))
     computes(f"merged_{_name}")(partial(_pick, _what, True))

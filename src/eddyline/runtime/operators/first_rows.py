@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.frames import NONE
-from eddyline.kernels.ordered_rows import NOTHING
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.over import Computed, Over, Partitions
@@ -52,7 +51,7 @@ class FirstRows(Over):
     def _keep(self) -> None:
         """Keep the rows of the chunk that are shown."""
         rows = self._coming_rows
-        places = np.flatnonzero(self._rows["slot"][rows] != NOTHING)
+        places = np.flatnonzero(self._orders.there(rows))
         columns = [c.take(pa.array(places)) for c in self._chunk]
         references = reference(self._payload.add(columns, places.size))
         self._shown["id0"][rows[places]] = references
@@ -74,7 +73,7 @@ class FirstRows(Over):
             gathered(references, column, self._payload, place)
             for place, column in enumerate(self._chunk)
         ]
-        exp = self._rows["exp"][row]
+        exp = self._orders.rows["exp"][row]
         cells = (*columns, *self._columns(values))
         return Batch(ts, seq, exp, sign, (version,), (None,), cells)
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels import ordered_rows as kernels
-from eddyline.kernels import treaps
+from eddyline.kernels.first_places import First
 from eddyline.kernels.merge import merged_order
-from eddyline.kernels.ordered_partitions import run
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, empty_like, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.operators.row_orders import ListOrders, RowOrders, TreapOrders
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.counted_values import CountedValues
 from eddyline.runtime.stores.expiry import ExpiryStore
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.lanes import Lanes
-from eddyline.runtime.stores.slots import FreeNumbers, SlotArray
+from eddyline.runtime.stores.slots import FreeNumbers
 from eddyline.types import FOREVER
 
 _NO_PEERS = np.zeros(0, np.int64)
@@ -48,6 +48,8 @@ class Computed:
     Attributes:
         functions: see the kernels. types: of their values.
         arguments, argument_types: of which functions take values.
+        first: of ROW_NUMBER with a limit alone: which rows are shown, if those that cannot be among
+            the first ones may be forgotten.
         arrival: whether the first id of a row follows, which is the number of a stream's row.
     """
 
@@ -55,7 +57,8 @@ class Computed:
     types: tuple[pa.DataType, ...]
     arguments: tuple[Evaluator, ...]
     argument_types: tuple[pa.DataType, ...]
-    arrival: bool = False
+    first: First | None
+    arrival: bool
 
 
 class Over(Operator):
@@ -92,17 +95,13 @@ class Over(Operator):
         self._by_ids = KeyTable([pa.int64()] * width) if taken_back else None
         self._numbers = FreeNumbers()
         self._id_lanes = tuple(f"id{i}" for i in range(width))
-        self._rows = Lanes(kernels.ROW, {"slot": kernels.NOTHING})
+        self._orders: RowOrders = (
+            TreapOrders(computed.functions, len(self._arguments), self._keys)
+            if computed.first is None
+            else ListOrders(computed.first, self._keys)
+        )
         shown = [(name, np.int64) for name in ("ts", "seq", *self._id_lanes)]
         self._shown = Lanes(np.dtype(shown), {})  # ts and seq: since when a row is shown as it is
-        self._cells = {
-            "arguments": SlotArray(np.int64, (max(len(self._arguments), 1),)),
-            "values": SlotArray(np.int64, (len(computed.types),)),
-            "occurrences": SlotArray(np.int64, fill=1),
-            "links": SlotArray(np.int64, (treaps.LINKS,), fill=kernels.NOTHING),
-        }
-        self._roots = SlotArray(np.int64, fill=kernels.NOTHING)
-        self._slots = Lanes(kernels.PARTITION, {"since": kernels.NOWHERE})
         self._order = 0
         self._changes = 0
         self._layout: Batch | None = None
@@ -114,8 +113,7 @@ class Over(Operator):
         self._layout = empty_like(batch)
         coming, slot = self._coming(batch, values)
         events = self._with_due(coming, tick.clock)
-        state = self._state()
-        change, found, left = run(self._computed.functions, events, state)
+        change, found, left = self._orders.run(events, self._changes)
         self._changes += change.size
         ts, seq = events.instants[:, change["event"]]
         entering = change["sign"] > 0
@@ -137,8 +135,6 @@ class Over(Operator):
             ties, values = self._ties.number(values[0]), values[1:]
         count = len(self._partitions.by)
         slot = self._table.slots(list(values[:count]), len(batch))
-        self._roots.grow(self._table.end)
-        self._slots.grow(self._table.end)
         arguments = np.empty((len(self._arguments), len(batch)), np.int64)
         for number, (held, column) in enumerate(zip(self._arguments, values[count:], strict=True)):
             arguments[number] = held.number(column)
@@ -152,7 +148,7 @@ class Over(Operator):
         return kernels.Events(kind, row, instants, slot, key, ties, arguments), slot
 
     def _counted(
-        self, key: Array, ties: Array, arguments: Array
+        self, key: Array, ties: Array, arguments: Iterable[Array]
     ) -> list[tuple[CountedValues, Array]]:
         of_ties = [] if self._ties is None else [(self._ties, ties)]
         return [(self._keys, key), *of_ties, *zip(self._arguments, arguments, strict=True)]
@@ -164,11 +160,9 @@ class Over(Operator):
         else:
             row = self._by_ids.slots([pa.array(i) for i in batch.ids], len(batch))
             end = self._by_ids.end
-        for cells in self._cells.values():
-            cells.grow(end)
-        self._rows.grow(end)
+        self._orders.grow(end, self._table.end)
         self._shown.grow(end)
-        self._rows["exp"][row] = batch.exp
+        self._orders.rows["exp"][row] = batch.exp
         for lane, ids in zip(self._id_lanes, batch.ids, strict=True):
             self._shown[lane][row] = ids
         return row
@@ -204,39 +198,16 @@ class Over(Operator):
         order = merged_order(instants[0], instants[1], ends)
         return kernels.Events(*(np.ascontiguousarray(lane[..., order]) for lane in lanes))
 
-    def _state(self) -> kernels.State:
-        texts = self._keys.table.texts(0)
-        cells = {name: held.array for name, held in self._cells.items()}
-        return kernels.State(
-            self._rows.records,
-            cells["arguments"],
-            cells["values"],
-            cells["occurrences"],
-            cells["links"],
-            self._slots.records,
-            self._roots.array,
-            self._changes,
-            self._keys.order_keys,
-            texts.row,
-            texts.base,
-            texts.offsets,
-            texts.origin,
-            texts.data,
-        )
-
     def _release(self, left: Array, slots: Array) -> None:
         """Release what the rows that left have referred to, and partitions without rows."""
-        arguments = self._cells["arguments"].array[left].T[: len(self._arguments)]
-        key, ties = self._rows["key"][left], self._rows["peer"][left]
+        key, ties, *arguments = self._orders.referred(left)
         for held, numbers in self._counted(key, ties, arguments):
             held.drop(numbers)
-        partitions = np.concatenate((slots, self._rows["last_slot"][left]))
-        empty = partitions[self._roots.array[partitions] == kernels.NOTHING]
-        self._table.release(unique(empty))
+        self._table.release(unique(self._orders.emptied(slots, left)))
         if self._by_ids is None:  # each came once
             self._numbers.release(left)
         else:
-            self._by_ids.release(unique(left[self._rows["slot"][left] == kernels.NOTHING]))
+            self._by_ids.release(unique(left[~self._orders.there(left)]))
 
     # -- rows ----------------------------------------------------------------------------------
 
@@ -248,7 +219,8 @@ class Over(Operator):
         cells = (*like.cells, *self._columns(values))
         if self._computed.arrival:
             cells = (*cells, pa.array(ids[0]))
-        return Batch(ts, seq, self._rows["exp"][row], sign, ids, (*like.stores, None), cells)
+        exp = self._orders.rows["exp"][row]
+        return Batch(ts, seq, exp, sign, ids, (*like.stores, None), cells)
 
     def _columns(self, values: Array) -> list[pa.Array]:
         """The values of functions as columns."""
@@ -268,12 +240,13 @@ class Over(Operator):
         return self._layout
 
     def live(self, clock: int) -> Batch:
-        row = np.flatnonzero(self._rows["shown"] & (self._rows["exp"] > clock))
+        row = self._orders.shown()
+        row = row[self._orders.rows["exp"][row] > clock]
         ts, seq = self._shown["ts"][row], self._shown["seq"][row]
         order = np.lexsort((seq, ts))
         row = row[order]
-        values = self._cells["values"].array[row]
-        sign, version = np.ones(row.size, np.int8), self._rows["version"][row]
+        values = self._orders.values(row)
+        sign, version = np.ones(row.size, np.int8), self._orders.rows["version"][row]
         return self._batch(row, ts[order], seq[order], sign, version, values)
 
     def kept(self) -> int:
@@ -287,11 +260,8 @@ class Over(Operator):
             "keys": self._keys.state(),
             "arguments": {str(i): a.state() for i, a in enumerate(self._arguments)},
             "numbers": (self._numbers if self._by_ids is None else self._by_ids).state(),
-            "rows": self._rows.state(),
+            "orders": self._orders.state(),
             "shown": self._shown.state(),
-            "cells": {name: held.held() for name, held in self._cells.items()},
-            "roots": self._roots.held(),
-            "slots": self._slots.state(),
             "counters": np.array([self._order, self._changes]),
         }
         if self._ties is not None:
@@ -308,12 +278,8 @@ class Over(Operator):
         for i, held in enumerate(self._arguments):
             held.restore(nested(nested(state, "arguments"), str(i)))
         (self._numbers if self._by_ids is None else self._by_ids).restore(nested(state, "numbers"))
-        self._rows.restore(nested(state, "rows"))
+        self._orders.restore(nested(state, "orders"))
         self._shown.restore(nested(state, "shown"))
-        for name, cells in self._cells.items():
-            cells.restore(array(nested(state, "cells"), name))
-        self._roots.restore(array(state, "roots"))
-        self._slots.restore(nested(state, "slots"))
         self._order, self._changes = (int(n) for n in array(state, "counters"))
         if self._expiries is not None:
             self._expiries.restore(nested(state, "expiries"))

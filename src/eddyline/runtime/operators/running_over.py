@@ -12,12 +12,19 @@ import pyarrow as pa
 from eddyline.runtime.aggregates import Aggregate
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Stored, empty_like, usable_rows
 from eddyline.runtime.failures import Failure, report
-from eddyline.runtime.frames import AggregatesOfFrame, EarlierInPartition, EarlierInTime, FrameRows
+from eddyline.runtime.frames import (
+    AggregatesOfFrame,
+    EarlierGroups,
+    EarlierInPartition,
+    EarlierInTime,
+    FrameRows,
+)
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.earlier_rows import EarlierRows, KnownRows, NthRows, RowsByPlace
 from eddyline.runtime.stores.keytable import KeyTable
+from eddyline.runtime.stores.later_rows import LaterRows
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.types import BEGINNING, FOREVER, Schema
 
@@ -55,13 +62,14 @@ class FrameForm:
     """Aggregates over the same frame.
 
     Attributes:
-        unit, preceding: as in ``algebra.nodes.running_over.Frame``.
+        unit, preceding, until: as in ``algebra.nodes.running_over.Frame``.
         aggregates: their states. arguments: their columns among those computed of rows; None:
             whole rows. outputs: the places of their values.
     """
 
     unit: str
     preceding: int | None
+    until: int
     aggregates: tuple[Aggregate, ...]
     arguments: tuple[int | None, ...]
     outputs: tuple[int, ...]
@@ -70,8 +78,20 @@ class FrameForm:
         """The rows in the frames of all partitions."""
         dtypes = [d for a in self.aggregates for d in a.dtypes]
         if self.unit == "range":
-            return EarlierInTime(self.preceding, dtypes)
+            length = self.preceding
+            return EarlierInTime(None if length is None else length - self.until, dtypes)
+        if self.unit == "groups":
+            assert self.preceding is not None, "all rows are a RANGE"
+            return EarlierGroups(self.preceding + 1, dtypes)
         return EarlierInPartition(None if self.preceding is None else self.preceding + 1, dtypes)
+
+    def later(self, types: Sequence[pa.DataType]) -> LaterRows | None:
+        """The rows that have come and are not in frames yet; types: of all columns computed of
+        rows.
+        """
+        if not self.until:
+            return None
+        return LaterRows(self.until, [types[a] for a in self.arguments if a is not None])
 
     @property
     def empties(self) -> bool:
@@ -123,7 +143,9 @@ class RunningOver(Operator):
         self._waiting = RowStore(form.schema, _LANES) if form.waits else None
         self._shown = 0  # waiting rows before this one have been emitted
         self._partitions = KeyTable(form.key_types)
-        self._frames = [AggregatesOfFrame(f.aggregates, f.rows()) for f in form.frames]
+        self._frames = [
+            AggregatesOfFrame(f.aggregates, f.rows(), f.later(form.types)) for f in form.frames
+        ]
         self._by_place = [(p.rows(form.types), [o for *_, o in p.values]) for p in form.by_place]
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:

@@ -28,6 +28,7 @@ from eddyline.sql.binder.context import BoundPlan, Context, OuterColumns, requir
 from eddyline.sql.binder.from_clause import FromClause
 from eddyline.sql.binder.grouping import is_grouped
 from eddyline.sql.binder.interval_existence import with_times
+from eddyline.sql.binder.interval_values import BOUNDED
 from eddyline.sql.binder.live_tables import check_lookup, check_tables, is_non_retroactive
 from eddyline.sql.binder.matching import Match, matched
 from eddyline.sql.binder.predicates import needles
@@ -46,11 +47,6 @@ Row = OneOf[
 ]
 #: The rows because of which ``x NOT IN (SELECT y ...)`` is not true.
 ROWS: Final[tuple[Row, ...]] = ("equal", "null", "missing")
-#: What streams without windows need in the sub-query.
-_BOUNDED: Final = (
-    "bound the times of the rows that match on both sides, as in WHERE b.k = a.k AND b.ts BETWEEN "
-    "a.ts - INTERVAL '5' MINUTE AND a.ts"
-)
 
 
 @dataclass(frozen=True)
@@ -136,7 +132,7 @@ def with_existences(
             check_lookup(sub.table, source.items, source.parts, context)
         if sub.bound.changes:
             streams = (*source.open_streams, *sub.bound.open_streams)
-            require_windows(streams, term.name, _BOUNDED)
+            require_windows(streams, term.name, BOUNDED)
         match, right = sub.match, sub.bound.plan
         if term.negated:
             plan = anti_join(plan, right, match.keys, conjunction(match.left + match.both))

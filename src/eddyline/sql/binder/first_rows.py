@@ -18,6 +18,7 @@ from eddyline.errors import UnsupportedError
 from eddyline.sql.binder.context import Context, OpenStream, require_windows
 from eddyline.sql.binder.final import NoWindowEnd
 from eddyline.sql.binder.final_streams import final_stream, has_final_rows, in_order_of_windows
+from eddyline.sql.binder.outer_interval_joins import is_for_an_instant
 from eddyline.sql.binder.over import FirstPlaces, Placed, first_rows
 from eddyline.sql.binder.over_calls import (
     OverCall,
@@ -37,6 +38,12 @@ from eddyline.sql.numbers import whole_number
 CLAUSES: Final = ("qualify", "order", "limit", "offset")
 _BAG: Final = "the answer of a standing query is a bag of rows: sort it when you read it"
 _MOST: Final = 1 << 31
+
+_INSTANT: Final = (
+    "OVER is over rows that are there together, and here some are there for a microsecond, when it "
+    "is certain which rows they match: put a window over them, as in FROM TUMBLE((SELECT ...), "
+    "_ts, INTERVAL '1' MINUTE)"
+)
 
 
 @dataclass(frozen=True)
@@ -247,6 +254,8 @@ class FirstRows:
             require_windows(streams, "DISTINCT ON" if self._on else "ORDER BY with LIMIT")
         if not calls:
             return
+        if is_for_an_instant(rows.plan):
+            raise self._context.error(self._written()[0], _INSTANT, UnsupportedError)
         reason = why_not_running(calls, rows.plan, self._context)
         if reason is None:
             return

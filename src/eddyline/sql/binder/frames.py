@@ -47,7 +47,7 @@ class FrameOf(NamedTuple):
     Attributes:
         frame: the same as rows up to the current one that come one by one, in the order of their
             event times; None: it is none of these. before: how many rows before the current one
-            that frame ends.
+            that frame of ROWS ends.
         bounds: the frame as written.
     """
 
@@ -81,7 +81,8 @@ class _Reader:
             raise self._context.error(self._spec, "the frame ends before it starts")
         unit: Unit = "rows" if kind == "ROWS" else "groups" if kind == "GROUPS" else "range"
         bounds = Bounds(unit, start, end, self._has_interval, self._excluded())
-        return FrameOf(self._running(bounds), 0 if end is None else -end, bounds)
+        before = -end if end is not None and unit == "rows" else 0
+        return FrameOf(self._running(bounds), before, bounds)
 
     def _running(self, bounds: Bounds) -> Frame | None:
         start, end = bounds.start, bounds.end
@@ -89,10 +90,11 @@ class _Reader:
             return None
         if bounds.unit == "rows":
             return Frame("rows", None if start is None else end - start)
-        if bounds.unit == "groups":
-            return None if start or end else Frame("range", start)
-        number = bool(start) and not bounds.of_time
-        return None if end or number else Frame("range", None if start is None else -start)
+        if bounds.unit == "groups" and not end:
+            return Frame("groups", -start) if start else Frame("range", start)
+        if bounds.unit == "groups" or ((start or end) and not bounds.of_time):
+            return None
+        return Frame("range", None if start is None else -start, -end)
 
     @property
     def _has_interval(self) -> bool:

@@ -29,6 +29,7 @@ from eddyline.sql.binder.asof_joins import (
 from eddyline.sql.binder.clauses import with_own_window
 from eddyline.sql.binder.context import Context, OpenStream, changes, require_windows
 from eddyline.sql.binder.interval_joins import with_derived_windows
+from eddyline.sql.binder.interval_values import FromParts
 from eddyline.sql.binder.joins import OuterSide
 from eddyline.sql.binder.lateral_joins import lateral_join, name_columns
 from eddyline.sql.binder.laterals import has_one_row, is_lateral, unwrapped, with_lateral
@@ -38,7 +39,8 @@ from eddyline.sql.binder.outer_join_values import outer_join_with_values
 from eddyline.sql.binder.relations import BindQuery, Item, bind_relation
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
-from eddyline.sql.binder.sub_query_joins import Reading, has_sub_query, refuse_sub_queries
+from eddyline.sql.binder.sub_query_calls import has_sub_query
+from eddyline.sql.binder.sub_query_joins import Reading, refuse_sub_queries
 from eddyline.sql.binder.unnesting import bind_list, new_columns, unnested
 from eddyline.sql.binder.using import common_columns, equal_columns
 from eddyline.sql.unnest_syntax import Unnesting
@@ -95,7 +97,8 @@ class FromClause:
 
     def reading(self, context: Context) -> Reading:
         """The rows, which can read sub-queries."""
-        return Reading(context, self.open_streams, self.items, self.parts)
+        parts = FromParts(self.items, self.parts, self.scope, context)
+        return Reading(context, self.open_streams, parts)
 
 
 def bind_from(
@@ -393,6 +396,8 @@ def _join_outer(
     part = source.parts.pop()
     inputs = source.plan(context), part
     sides = ((left, source.parts), (right, [part]))
-    readings = tuple(Reading(context, source.open_streams, *of) for of in sides)
+    readings = tuple(
+        Reading(context, source.open_streams, FromParts(*of, Scope(), context)) for of in sides
+    )
     made = outer_join_with_values(side, inputs, readings, conditions, source.scope, join, context)
     source.parts, source.conditions = [made], []

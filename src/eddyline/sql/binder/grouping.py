@@ -15,12 +15,8 @@ from eddyline.sql.binder.grouping_sets import GroupingCall, GroupingSets, bind_s
 from eddyline.sql.binder.over_calls import OverFrame, OverGroup
 from eddyline.sql.binder.scalars import Scalars, has_aggregate
 from eddyline.sql.binder.scope import KEPT, Scope
-from eddyline.sql.binder.sub_query_joins import (
-    Reading,
-    has_sub_query,
-    sub_query_calls,
-    unsupported,
-)
+from eddyline.sql.binder.sub_query_calls import has_sub_query, sub_query_calls
+from eddyline.sql.binder.sub_query_joins import Reading, unsupported
 from eddyline.sql.catalog import Catalog
 from eddyline.sql.numbers import shortened, whole_number
 

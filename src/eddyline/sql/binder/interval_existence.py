@@ -31,10 +31,9 @@ from eddyline.algebra.expressions import Call, Expr, shift_columns
 from eddyline.algebra.plan import Distinct, Plan
 from eddyline.sql.binder.context import BoundPlan, Context
 from eddyline.sql.binder.from_clause import FromClause
-from eddyline.sql.binder.interval_joins import Bound, Member, members_of, time_bounds
+from eddyline.sql.binder.interval_joins import Member, Waits, members_of, waits_between
 from eddyline.sql.binder.matching import Match
 from eddyline.sql.binder.outer_interval_joins import final_rows
-from eddyline.sql.binder.time_columns import time_column
 from eddyline.sql.binder.time_windows import with_range
 
 
@@ -65,14 +64,6 @@ class TimedExistence:
     def emitted(self, plan: Plan) -> Plan:
         """The rows that satisfy all terms, when this is certain."""
         return plan if self.time is None else final_rows(plan, self.time, self.us)
-
-
-@dataclass(frozen=True)
-class _Waits:
-    """How much later than a row of the one input a row of the other can be."""
-
-    ahead_us: int | None
-    back_us: int | None
 
 
 def with_times(
@@ -128,7 +119,7 @@ def _without_windows(
     member, time = members[0], members[0].time
     if len(members) != 1 or time is None:
         return None
-    waits = [_waits(member, s, context) if s.bound.changes else _Waits(0, 0) for _, s in terms]
+    waits = [_waits(member, s, context) if s.bound.changes else Waits(0, 0) for _, s in terms]
     us, kept = 1, []
     for (_, sub), wait in zip(terms, waits, strict=True):
         if wait.ahead_us is None or wait.back_us is None:
@@ -150,22 +141,11 @@ def _without_windows(
     return TimedExistence(plans, time.index if final else None, us)
 
 
-def _waits(member: Member, sub: SubQueryOfTerm, context: Context) -> _Waits:
+def _waits(member: Member, sub: SubQueryOfTerm, context: Context) -> Waits:
     """How much later than a row of a FROM item a row of the sub-query can be, and the reverse."""
-    place = time_column(sub.bound.plan, context)
-    if place is None or member.time is None:
-        return _Waits(None, None)
-    width = sub.match.width
-    left, right = member.time.index, width + place
-    bounds = [b for t in _terms(sub.match) for b in time_bounds(t)]
-    return _Waits(_least(bounds, left, right), _least(bounds, right, left))
+    return waits_between(member, sub.bound.plan, sub.match.width, _terms(sub.match), context)
 
 
 def _terms(match: Match) -> Sequence[Expr]:
     keys = (Call(pa.bool_(), "=", (a, shift_columns(b, match.width))) for a, b in match.keys)
     return (*match.both, *keys)
-
-
-def _least(bounds: Sequence[Bound], earlier: int, later: int) -> int | None:
-    found = (b.us for b in bounds if (b.earlier, b.later) == (earlier, later))
-    return min(found, default=None)

@@ -61,6 +61,14 @@ class Member:
 
 
 @dataclass(frozen=True)
+class Waits:
+    """How much later than a row of the one input a row of the other can be."""
+
+    ahead_us: int | None
+    back_us: int | None
+
+
+@dataclass(frozen=True)
 class Derived:
     """A FROM clause whose streams all have windows."""
 
@@ -197,6 +205,27 @@ def members_of(
             continue
         lives_us = None if item.bound.open_streams else item.bound.plan.lifespan_us
         yield Member(number, item, found[0].column(place, True), lives_us)
+
+
+def waits_between(
+    member: Member, plan: Plan, width: int, terms: Sequence[Expr], context: Context
+) -> Waits:
+    """How much later than a row of a FROM item a row of a plan can be, and the reverse.
+
+    Args:
+        width: of the outer rows. terms: over their columns and those of the plan.
+    """
+    place = time_column(plan, context)
+    if place is None or member.time is None:
+        return Waits(None, None)
+    left, right = member.time.index, width + place
+    bounds = [b for t in terms for b in time_bounds(t)]
+    return Waits(_least(bounds, left, right), _least(bounds, right, left))
+
+
+def _least(bounds: Sequence[Bound], earlier: int, later: int) -> int | None:
+    found = (b.us for b in bounds if (b.earlier, b.later) == (earlier, later))
+    return min(found, default=None)
 
 
 def _set_waits(members: Sequence[Member], bounds: Iterable[Bound]) -> None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Final
 
 import pyarrow as pa
 
@@ -28,8 +29,11 @@ from eddyline.algebra import functions
 from eddyline.algebra.expressions import ColumnRef, Expr, conjunction, conjuncts
 from eddyline.algebra.plan import (
     Distinct,
+    Filter,
     FinalRows,
+    Join,
     Plan,
+    Product,
     Project,
     Union,
     Windowed,
@@ -45,6 +49,8 @@ from eddyline.sql.binder.relations import Item
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.time_columns import time_column
 from eddyline.sql.binder.time_windows import with_range
+
+_INSTANT: Final = TimeWindows("TUMBLE", 1, 1)
 
 
 @dataclass(frozen=True)
@@ -141,4 +147,12 @@ def final_rows(plan: Plan, time: int, us: int) -> Plan:
     end = functions.resolve("+", (columns[time], length))
     names = tuple(c.name for c in columns)
     final = FinalRows(Project(plan, (*columns, end), (*names, "left_at")), len(columns))
-    return Project(Windowed(final, TimeWindows("TUMBLE", 1, 1)), tuple(columns), names)
+    return Project(Windowed(final, _INSTANT), tuple(columns), names)
+
+
+def is_for_an_instant(plan: Plan) -> bool:
+    """Whether some rows of a plan are there for a microsecond only, when they are certain."""
+    if isinstance(plan, Windowed):
+        return plan.windows == _INSTANT
+    parts = plan.inputs if isinstance(plan, (Filter, Project, Union, Join, Product)) else ()
+    return any(map(is_for_an_instant, parts))

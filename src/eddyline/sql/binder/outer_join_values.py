@@ -18,13 +18,8 @@ from eddyline.algebra.plan import Plan, Project
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.joins import OuterSide, outer_join
 from eddyline.sql.binder.scope import Scope
-from eddyline.sql.binder.sub_query_joins import (
-    Reading,
-    SubQueryCall,
-    has_sub_query,
-    sub_query_calls,
-    unsupported,
-)
+from eddyline.sql.binder.sub_query_calls import SubQueryCall, has_sub_query, sub_query_calls
+from eddyline.sql.binder.sub_query_joins import Reading, unsupported
 
 
 def outer_join_with_values(

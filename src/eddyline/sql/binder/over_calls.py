@@ -12,6 +12,7 @@ from sqlglot import exp
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import AggregateCall, Call, Expr, rewrite
 from eddyline.algebra.functions import Ordering
+from eddyline.algebra.functions.ordered_aggregates import nth_in_order
 from eddyline.algebra.functions.sort_keys import has_order
 from eddyline.algebra.nodes.over import OF_KNOWN, RowFunction
 from eddyline.sql.binder.aggregate_calls import read_call
@@ -166,7 +167,8 @@ def as_frame(call: OverCall | OverFrame) -> OverFrame | None:
     assert function.argument is not None, "it takes the value of a row"
     if function.offset:
         back = function.function == "known_before"
-        value = value_of_place(function.argument, function.offset, back=back, ignore=True)
+        place = (Ordering(PLACE),)
+        value = value_of_place(function.argument, function.offset, place, back=back, ignore=True)
     else:
         which = "first" if function.function == "first_known" else "last"
         value = value_at_end(which, function.argument, (Ordering(PLACE),), ignore=True)
@@ -184,17 +186,13 @@ def value_at_end(function: str, value: Expr, order: tuple[Ordering, ...], *, ign
     return functions.resolve_aggregate(request)
 
 
-def value_of_place(value: Expr, number: int, *, back: bool, ignore: bool) -> Expr:
-    """The value of the row of a number in a frame of ROWS, counted from 1, with ``back`` from the
-    end on; NULL if there are fewer. It is an expression over the list of the values.
+def value_of_place(
+    value: Expr, number: int, order: tuple[Ordering, ...], *, back: bool, ignore: bool
+) -> Expr:
+    """The value of the row of a number in an order, counted from 1, with ``back`` from the end on;
+    NULL if there are fewer.
     """
-    name = functions.literal("value", pa.string())
-    listed = value if ignore else functions.resolve("named_struct", (name, value))
-    request = functions.Request("array_agg", (listed,), order=(Ordering(PLACE),))
-    values = functions.resolve_aggregate(request)
-    place = functions.literal(-number if back else number, pa.int32())
-    found = functions.resolve("try_element_at", (values, place))
-    return found if ignore else functions.nested.field(found, "value")
+    return nth_in_order("NTH_VALUE", value, number, order, back=back, ignore=ignore)
 
 
 def is_over(expr: Expr) -> bool:

@@ -60,9 +60,8 @@ _ALL_ROWS: Final = Frame("rows", None)
 _TRUE: Final = functions.literal(True, pa.bool_())
 #: Frames of which the rows are not those that have come last.
 _FRAMES: Final = (
-    "without a window rows come one by one, so a frame ends with the current row, of ROWS also "
-    "before it, and GROUPS takes no number: end it at CURRENT ROW and write RANGE, or write a "
-    "window, as in s [RANGE 5 MINUTES]"
+    "without a window rows come one by one, so a frame ends with the current row, of ROWS and "
+    "RANGE also before it: end it at CURRENT ROW, or write a window, as in s [RANGE 5 MINUTES]"
 )
 _TIES: Final = (
     "results of one window have no order: PARTITION BY all keys of GROUP BY but those of the "
@@ -166,9 +165,10 @@ class _Values:
 
 def _shifted(call: OverFrame, values: _Values) -> dict[Aggregate, Aggregate]:
     """The aggregates of a call over columns in which rows come as many rows later as the frame ends
-    before the current row.
+    before the current row; those of frames that end before it are of values, none of whole rows.
     """
     before = call.frame.before
+    ends_before = call.frame.frame is not None and call.frame.frame.until > 0
 
     def earlier(e: Expr) -> Expr:
         return values.column(EarlierValue(e, before)) if before else e
@@ -177,7 +177,7 @@ def _shifted(call: OverFrame, values: _Values) -> dict[Aggregate, Aggregate]:
         argument = aggregate.argument
         if argument is not None and any(map(_is_by_places, walk(argument))):
             return _by_place(aggregate, earlier, _number(values))
-        if not before:
+        if not before and not ends_before:
             return aggregate
         value = _TRUE if aggregate.value is None else aggregate.value
         return replace(aggregate, argument=earlier(value), where=None)

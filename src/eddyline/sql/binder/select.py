@@ -25,7 +25,8 @@ from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.select_list import aliases, select_items, unaliased
 from eddyline.sql.binder.sources import bind_source
-from eddyline.sql.binder.sub_query_joins import Reading, has_sub_query
+from eddyline.sql.binder.sub_query_calls import has_sub_query
+from eddyline.sql.binder.sub_query_joins import Reading
 from eddyline.sql.binder.sub_query_values import SubQueryBinder
 
 
@@ -47,6 +48,8 @@ def bind_select(select: exp.Select, context: Context, bind_query: BindQuery) -> 
     else:
         rows = _ungrouped(select, plan, source, chosen, context)
     bound = context.checked(chosen.of(rows, streams), select)
+    if streams and not source.open_streams:  # those of sub-queries in the select list have windows
+        streams = ()
     return BoundPlan(bound, _made(bound, rows.plan, streams, select, context))
 
 

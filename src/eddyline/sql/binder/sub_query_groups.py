@@ -29,7 +29,8 @@ from eddyline.sql.binder.context import BoundPlan, Context
 from eddyline.sql.binder.matching import Match
 from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
-from eddyline.sql.binder.sub_query_joins import SubQuery, call, has_sub_query, unsupported
+from eddyline.sql.binder.sub_query_calls import SubQuery, call, has_sub_query
+from eddyline.sql.binder.sub_query_joins import unsupported
 
 
 @dataclass(frozen=True)

@@ -49,14 +49,9 @@ from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.scope import Scope
 from eddyline.sql.binder.select_list import SelectItem, aliases, select_items, unaliased
 from eddyline.sql.binder.sources import bind_source
+from eddyline.sql.binder.sub_query_calls import Kind, SubQuery, call
 from eddyline.sql.binder.sub_query_groups import SubQueryGroups
-from eddyline.sql.binder.sub_query_joins import (
-    Kind,
-    SubQuery,
-    call,
-    split_values,
-    unsupported,
-)
+from eddyline.sql.binder.sub_query_joins import split_values, unsupported
 from eddyline.sql.rewrites import COMPARED
 
 _SEVERAL: Final = (

@@ -28,9 +28,6 @@ from eddyline.sql.binder.over_calls import (
 #: What an ORDER BY without a frame has.
 _RUNNING: Final = ("RANGE", "UNBOUNDED PRECEDING", "CURRENT ROW")
 _ALL_BEFORE: Final = ("ROWS", "UNBOUNDED PRECEDING", "CURRENT ROW")
-_NTH_OF_ROWS: Final = (
-    "write ROWS, as in ROWS UNBOUNDED PRECEDING or ROWS BETWEEN 3 PRECEDING AND CURRENT ROW"
-)
 _WHOLE: Final = ("UNBOUNDED PRECEDING", "UNBOUNDED FOLLOWING")
 _SHORT: Final = {"first": "first_value", "any_value": "first_value", "last": "last_value"}
 _RANKS: Final = ("row_number", "rank", "dense_rank", "ntile", "percent_rank", "cume_dist")
@@ -113,7 +110,7 @@ class WindowCall:
             found = (
                 self._end_of(behind, "first", ignore=True)
                 if offset == 1
-                else self._of_frame(behind, value_of_place(value, offset, back=False, ignore=True))
+                else self._nth_of(behind, offset, ignore=True)
             )
         if len(self.arguments) < 3:
             return found
@@ -121,13 +118,22 @@ class WindowCall:
 
     def nth_of_frame(self, number: int, *, ignore: bool) -> Expr:
         """The value of the row of a number in the frame; with ``ignore`` of those with a value."""
-        if self.frame is None or self.frame[0] != "ROWS":
-            raise self.refuse_frame(_NTH_OF_ROWS)
-        value = self.arguments[0]
         if ignore and not self.excludes and self.frame == _ALL_BEFORE:
-            return self.call("nth_known", value, number)
+            return self.call("nth_known", self.arguments[0], number)
         frame = read_frame(self.node.args.get("spec"), self.context)
-        return self._of_frame(frame, value_of_place(value, number, back=False, ignore=ignore))
+        return self._nth_of(frame, number, ignore=ignore)
+
+    def _nth_of(self, frame: FrameOf, number: int, *, ignore: bool) -> Expr:
+        order, value = self._order_in(frame), self.arguments[0]
+        return self._of_frame(
+            frame, value_of_place(value, number, order, back=False, ignore=ignore)
+        )
+
+    def _order_in(self, frame: FrameOf) -> tuple[Ordering, ...]:
+        """The order of the rows of a frame: of ROWS all have places, of others those that tie are
+        in the order of their values.
+        """
+        return (Ordering(PLACE),) if frame.bounds.unit == "rows" else self.order
 
     @property
     def excludes(self) -> bool:
@@ -154,11 +160,8 @@ class WindowCall:
         )
 
     def _end_of(self, frame: FrameOf, function: str, *, ignore: bool) -> Expr:
-        of_rows = frame.bounds.unit == "rows"
-        order = (Ordering(PLACE),) if of_rows else self.order
-        return self._of_frame(
-            frame, value_at_end(function, self.arguments[0], order, ignore=ignore)
-        )
+        value = value_at_end(function, self.arguments[0], self._order_in(frame), ignore=ignore)
+        return self._of_frame(frame, value)
 
     def _of_frame(self, frame: FrameOf, value: Expr) -> Expr:
         """A value over aggregates of a frame."""
@@ -202,12 +205,6 @@ class WindowCall:
         if value is None or value < least:
             raise self._fail(f"{self.name} takes a constant whole number from {least} on")
         return int(value)
-
-    def refuse_frame(self, advice: str) -> UnsupportedError:
-        """The error for a frame that the function does not take."""
-        frame = " ".join((self.frame or _RUNNING)[:1]) + " BETWEEN "
-        frame += " AND ".join((self.frame or _RUNNING)[1:])
-        return self._fail(f"{self.name} over {frame} is not supported: {advice}", UnsupportedError)
 
     def _fail(self, message: str, kind: type = UnsupportedError) -> UnsupportedError:
         error = self.context.error(self.node, message, kind)
