@@ -84,6 +84,21 @@ def test_an_added_absence_sees_the_first_row_of_its_stream(executor: str, emit: 
     script.advance(9_000_000).finish()
 
 
+@pytest.mark.parametrize("window", ["[ROWS 3]", "[RANGE 9 SECONDS]"])
+def test_an_added_absence_does_not_see_rows_of_one_that_was_dropped(window: str) -> None:
+    """A row that left while no query asked for it."""
+    text = KINDS["absent, of a key"].format(v=window, a="{a}") + " EMIT SNAPSHOT EVERY 1 SECOND"
+    queries = {name: text.format(a=name) for name in "ab"}
+    script = Script(DDL, queries, options={"keep": {}})
+    script.process(s=table([(2_399_999, "b", 3), (2_399_999, "a", 1), (2_499_998, "b", 2)]))
+    script.process(r=table([(4_000_002, "a", 1)])).drop("b")
+    script.process(r=table([(12_400_000, "a", 0), (13_700_000, "a", 1)]))
+    script.process(s=table([(7_000_000, "b", 1)])).add("late", text.format(a="b"))
+    script.process(r=table([(13_700_000, "b", None), (17_900_000, "b", None)]))
+    script.process(s=table([(14_299_999, "a", 0), (14_399_999, "a", 1), (14_699_999, "a", 2)]))
+    script.finish()
+
+
 @settings(max_examples=more_when_long(2))
 @given(st.integers(0, 2**48), OPTIONS)
 def test_sets_of_alike_queries(seed: int, options: dict[str, Any]) -> None:

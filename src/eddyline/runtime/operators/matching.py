@@ -125,8 +125,9 @@ class Matching(Operator):
         return out
 
     def _fit(self, clock: int, coming: Batch | None = None) -> None:
-        """Take in left rows that readers did not ask for before. What they bring about is for
-        readers that ask for the rows that are shown now.
+        """Take in left rows that readers did not ask for before, and forget those that they do not
+        ask for any more: the '-' of these will not come. What this brings about is for readers that
+        ask for the rows that are shown now.
 
         Args:
             clock: of all rows before those that are ``coming``.
@@ -135,16 +136,31 @@ class Matching(Operator):
         if screen is self._screen and (screen is not None or self._holds_all):
             return
         self._screen = screen
-        if not self._holds_all:
+        end = self._numbers.end if self._by_ids is None else self._by_ids.end
+        held = np.flatnonzero(self._rows["key_of"][:end] != _NO_ROW)
+        if screen is not None or not self._holds_all:
             rows = self.inputs[0].live(clock)
-            rows = rows if screen is None else screen.applied(rows)
-            end = self._numbers.end if self._by_ids is None else self._by_ids.end
-            held = np.flatnonzero(self._rows["key_of"][:end] != _NO_ROW)
+            parts = [rows] if coming is None else [rows, coming]
+            if screen is not None:
+                parts = [screen.applied(part) for part in parts]
+                wanted = [np.concatenate(ids) for ids in zip(*(p.ids for p in parts), strict=True)]
+                is_wanted = _among([self._shown[lane][held] for lane in self._id_lanes], wanted)
+                self._forget(held[~is_wanted], clock)
+                held = held[is_wanted]
             known = [self._shown[lane][held] for lane in self._id_lanes]
             if coming is not None:
                 known = [np.concatenate(pair) for pair in zip(known, coming.ids, strict=True)]
-            self._take_in(rows.where(~_among(rows.ids, known)))
+            self._take_in(parts[0].where(~_among(parts[0].ids, known)))
         self._holds_all = screen is None
+
+    def _forget(self, row: Array, clock: int) -> None:
+        """Forget left rows that no reader asks for, by their numbers."""
+        instants = np.full((2, row.size), clock)
+        events = Events(
+            np.full(row.size, kernels.LEFT_OUT, np.int8), np.full(row.size, _NO_ROW), row, instants
+        )
+        *_, gone = kernels.match(self._rule, events, self._rows.records, self._slots.records)
+        self._release(gone, events.slot)
 
     def _take_in(self, batch: Batch) -> None:
         with collecting():  # what fails has been reported
