@@ -1,11 +1,13 @@
 """The requirements that the joins of a tree have on the rows below: the static part of feedback.
 
 A row of one input of a join is useful only if every join further up has a match for it among the
-rows of its other input. An input must be computed before it is probed, so of two inputs that are
-joins themselves only one, the follower, probes the results of the other, the leader. The leader may
-probe the streams below the follower, whose rows are never suspended: each pair of them that is
-joined first must have two rows that join. That costs more than a look-up, and is done where joins
-are expensive: with nested loops. docs/decisions/0013 shows that no result is lost.
+rows of its other input, and none that is suspended there: what is not admitted admits nothing
+(section III-C of the paper; along a chain of joins these are semi-joins). An input must be computed
+before it is probed, so of two inputs that are joins themselves only one, the follower, probes the
+results of the other, the leader. The leader may probe all rows of the streams below the follower,
+suspended or not: each pair of them that is joined first must have two rows that join. That costs
+more than a look-up, and is done where joins are expensive: with nested loops. docs/decisions/0013
+shows that no result is lost.
 
 Source: Yang and Papadias 2008, sections III and IV; the order of probes is ours.
 """
@@ -48,12 +50,14 @@ class Requirement:
         keys: equal in the row and its match; none: any row is a match.
         at_once: a match that is missing when a row arrives never arrives later.
         conditions: further conditions on the row and its match; none for two inputs.
+        of_all: suspended rows are matches as well: their gates depend on the rows that probe.
     """
 
     inputs: tuple[Path, ...]
     keys: tuple[Key, ...]
     at_once: bool = False
     conditions: tuple[Condition, ...] = ()
+    of_all: bool = False
 
     @property
     def terms(self) -> int:
@@ -123,7 +127,8 @@ def _visit(
             tree.nearest[below] = _lowered(requirement, plan)
             passed = (requirement, *passed)
         elif strategy.nested_loops and strategy.feedback != "doe":
-            passed = (*_of_leaves(join.inputs[1 - side], requirement), *passed)
+            opposite = replace(requirement, of_all=True)
+            passed = (*_of_leaves(join.inputs[1 - side], opposite), *passed)
         _visit(inner, below, tuple(_lowered(d, plan) for d in passed), tree, strategy)
 
 
@@ -166,12 +171,13 @@ def _of_leaves(plan: Plan, requirement: Requirement) -> list[Requirement]:
         own = (_over_input(k.other, join, side) for k in keys)
         found = [replace(k, other=o) for k, o in zip(keys, own, strict=True) if o is not None]
         met = [c for c in (c.of_input(join, side) for c in conditions) if c is not None]
-        halves.append(Requirement(((*path, side),), tuple(found), conditions=tuple(met)))
+        half = Requirement(((*path, side),), tuple(found), conditions=tuple(met), of_all=True)
+        halves.append(half)
     is_pair = join.keys and all(inner_join(i) is None for i in join.inputs)
     if is_pair and all(h.keys for h in halves):
         both = halves[0].keys + tuple(replace(k, place=1) for k in halves[1].keys)
         probed = halves[0].inputs + halves[1].inputs
-        return [Requirement(probed, both), *(h for h in halves if h.conditions)]
+        return [Requirement(probed, both, of_all=True), *(h for h in halves if h.conditions)]
     return [d for i, h in zip(join.inputs, halves, strict=True) for d in _of_leaves(i, h)]
 
 
@@ -190,7 +196,8 @@ def passed_on(requirement: Requirement, join: Join, side: int) -> Requirement:
     places = {k.place for k in keys}
     if len(requirement.inputs) == 2 and len(places) < 2:
         place = min(places, default=0)
-        return Requirement((requirement.inputs[place],), tuple(replace(k, place=0) for k in keys))
+        (probed, keys) = requirement.inputs[place], tuple(replace(k, place=0) for k in keys)
+        return Requirement((probed,), keys, of_all=True)
     met = (c.on_input(join, side) for c in requirement.conditions)
     return replace(requirement, keys=keys, conditions=tuple(c for c in met if c is not None))
 

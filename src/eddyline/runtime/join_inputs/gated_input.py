@@ -11,7 +11,9 @@ from eddyline.runtime.batch import EXPIRY, Batch, Evaluator
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.key_index import KeyIndex
 from eddyline.runtime.join_inputs.buffer import InputBuffer
+from eddyline.runtime.join_inputs.gated_rows import GatedRows, Passed
 from eddyline.runtime.join_inputs.join_input import JoinInput
+from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Probes
@@ -64,11 +66,11 @@ class Progress:
 
 
 class GatedInput(JoinInput):
-    """The visible rows of a buffered input, and a gate before which others are suspended.
+    """The visible rows of a buffered input: all, or those that pass a gate.
 
     Args:
         buffer: all rows of the input.
-        gate: None: every row passes.
+        gated: those of them that pass a gate; None: every row is visible.
         shared: all rows by the same keys; if given, all are visible and none is ever late.
         scanned: see ``HashIndex``.
 
@@ -80,42 +82,46 @@ class GatedInput(JoinInput):
         self,
         buffer: InputBuffer,
         keys: Sequence[Evaluator],
-        gate: Gate | None,
+        gated: GatedRows | None,
         *,
         shared: KeyIndex | None = None,
         scanned: bool = False,
     ) -> None:
-        index = None
+        index = None if gated is None else gated.visible
         if shared is not None:
             shared.acquire()
             index = shared.index
         super().__init__(buffer.rows, keys, index=index, scanned=scanned)
         self.buffer = buffer
-        self.gate = gate
         self.joined = 0
+        self._gated = gated
         self._shared = shared
+
+    @property
+    def source(self) -> Operator:
+        """The operator whose rows the join reads."""
+        return self.buffer if self._gated is None else self._gated
+
+    @property
+    def gate(self) -> Gate | None:
+        """The gate before which rows are suspended, if there is one."""
+        return None if self._gated is None else self._gated.gate
 
     def released(self, batch: Batch, before: Progress) -> Released:
         """Which rows become visible now, of the chunk's rows and of those suspended."""
-        positions = self.buffer.placed
-        keys, usable = self.keys(batch)
-        if usable is not None:  # a NULL in its key: the row matches nothing
-            batch, positions, keys = batch.where(usable), positions[usable], keys[usable]
-        resumed = resumed_keys = _NO_ROWS
-        if self.gate is not None and not self.gate.is_open(len(batch)):
-            resumed = self.gate.resume(before.clock, self._suspended)
-            if resumed.size:
-                resumed_keys, _ = self.keys(self.buffer.rows_at(resumed))
-            admitted = self.gate.admit(batch, positions)
-            batch, positions, keys = batch.where(admitted), positions[admitted], keys[admitted]
-        self.joined += resumed.size + len(batch)
-        if resumed.size == 0 and not before.has_late(batch):
+        if self._gated is None:
+            batch, passed = self._all_passed(batch, self.buffer.placed)
+        else:
+            passed = self._gated.passed
+        positions, keys = passed.positions, passed.keys
+        self.joined += passed.released.size + len(batch)
+        if passed.released.size == 0 and not before.has_late(batch):
             return Released(_NO_ROWS, _NO_ROWS, positions, keys, batch)
         is_late = before.is_late(batch)
         late = is_late & (batch.exp > before.clock)
         return Released(
-            np.concatenate((resumed, positions[late])),
-            np.concatenate((resumed_keys, keys[late])),
+            np.concatenate((passed.released, positions[late])),
+            np.concatenate((passed.released_keys, keys[late])),
             positions[~is_late],
             keys[~is_late],
             batch.where(~is_late),
@@ -123,26 +129,20 @@ class GatedInput(JoinInput):
 
     def begin(self, batch: Batch) -> tuple[Batch, Array]:
         """The rows from before the join was made that are visible, and their keys."""
-        positions = self.buffer.shown
-        keys, usable = self.keys(batch)
-        ok = np.ones(len(batch), np.bool_) if usable is None else usable
-        batch, positions, keys = batch.where(ok), positions[ok], keys[ok]
-        if self.gate is not None:
-            admitted = self.gate.admit(batch, positions)
-            batch, positions, keys = batch.where(admitted), positions[admitted], keys[admitted]
+        if self._gated is None:
+            batch, passed = self._all_passed(batch, self.buffer.shown)
+        else:
+            passed = self._gated.passed
         self.joined += len(batch)
-        self.link(positions, keys)
-        return batch, keys
+        self.link(passed.positions, passed.keys)
+        return batch, passed.keys
 
-    def _suspended(self) -> Array:
-        """Positions of the suspended rows from before the chunk."""
-        buffer = self.buffer
-        seen = np.concatenate((self.hashed.positions(), buffer.placed))
-        positions = np.setdiff1d(buffer.all(), seen)
-        if positions.size == 0:
-            return positions
-        _, usable = self.keys(buffer.rows_at(positions))
-        return positions if usable is None else positions[usable]
+    def _all_passed(self, batch: Batch, positions: Array) -> tuple[Batch, Passed]:
+        """The rows at positions that have a join key."""
+        keys, usable = self.keys(batch)
+        if usable is not None:  # a NULL in its key: the row matches nothing
+            batch, positions, keys = batch.where(usable), positions[usable], keys[usable]
+        return batch, Passed(positions, keys, _NO_ROWS, _NO_ROWS)
 
     def insert(self, positions: Array, keys: Array) -> None:
         """Make the chunk's new rows visible, as of their instants."""
@@ -170,19 +170,20 @@ class GatedInput(JoinInput):
         return 0
 
     def close(self) -> None:
-        if self._shared is None:
-            super().close()
-        else:
+        if self._shared is not None:
             self._shared.release()
             self._shared.drop_reader()
-        if self.gate is not None:
-            self.gate.close()
+        elif self._gated is None:
+            super().close()
+
+    @property
+    def _has_index(self) -> bool:
+        """Whether the index is its own."""
+        return self._shared is None and self._gated is None
 
     def state(self) -> State:
-        return {} if self._shared is not None else {"index": self.hashed.state()}
+        return {"index": self.hashed.state()} if self._has_index else {}
 
     def restore(self, state: State) -> None:
-        if self._shared is None:
+        if self._has_index:
             self.hashed.restore(nested(state, "index"))
-        if self.gate is not None:
-            self.gate.restored()

@@ -1,0 +1,168 @@
+"""The rows of an input that its gate admits: an operator of its own, below the join.
+
+It runs before the joins below, so that their gates test what this one has admitted: a row that is
+suspended here is no match for others::
+
+      rows ──▶ InputBuffer ──▶ GatedRows ──▶ Join
+                                   ├──▶ gates of the joins below the join's other input
+               matches ───────────▶┘
+
+Source: Yang and Papadias 2008, section III-C, on the propagation of feedback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eddyline.runtime.batch import Batch, Evaluator
+from eddyline.runtime.feedback.gate import Gate
+from eddyline.runtime.feedback.key_index import KeySet
+from eddyline.runtime.feedback.key_sets import KeySets
+from eddyline.runtime.join_inputs.buffer import InputBuffer
+from eddyline.runtime.operators.base import Operator, Tick
+from eddyline.runtime.state import State, nested
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.index import HashIndex, Liveness
+from eddyline.runtime.stores.keys import join_keys
+from eddyline.runtime.stores.rowstore import Lane
+
+_NO_ROWS = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """The rows that a gate admits in a chunk, as far as they have a join key.
+
+    Attributes:
+        positions, keys: int64[n], of new rows: positions and join keys.
+        released, released_keys: int64[m], of rows of earlier chunks.
+    """
+
+    positions: Array
+    keys: Array
+    released: Array
+    released_keys: Array
+
+
+class GatedRows(Operator):
+    """Passes on the new rows that the gate admits; those released are in ``passed``.
+
+    Args:
+        buffer: all rows; further inputs, which the gate probes, must run before.
+        gate: over these rows.
+        join_keys: compute the columns of the join key.
+        scanned: see ``HashIndex``.
+
+    Attributes:
+        has_begun: there may be rows.
+        visible: the admitted rows by join key; the join adds those of a chunk.
+        passed: the rows admitted in this chunk.
+        keys: key sets over the admitted rows.
+    """
+
+    def __init__(
+        self,
+        buffer: InputBuffer,
+        gate: Gate,
+        join_keys: Sequence[Evaluator],
+        *,
+        scanned: bool = False,
+    ) -> None:
+        super().__init__((buffer,))
+        self.buffer = buffer
+        self.gate = gate
+        self.has_begun = False
+        self.visible = HashIndex(buffer.rows.store, scanned=scanned)
+        self.passed = Passed(_NO_ROWS, _NO_ROWS, _NO_ROWS, _NO_ROWS)
+        self.keys = KeySets(self)
+        self._columns = tuple(join_keys)
+
+    @property
+    def sources(self) -> tuple[Operator, ...]:
+        return self.inputs[:1]
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        return self._admitted(batches[0], self.buffer.placed)
+
+    def begin(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        return self._admitted(batches[0], self.buffer.shown)
+
+    def _admitted(self, batch: Batch, positions: Array) -> Batch:
+        """The rows at these positions, new or there before the operator, that pass the gate."""
+        self.has_begun = True
+        keys, usable = self._join_keys(batch)
+        if usable is not None:  # a NULL in its key: the row matches nothing
+            batch, positions, keys = batch.where(usable), positions[usable], keys[usable]
+        released = released_keys = _NO_ROWS
+        if not self.gate.is_open(len(batch)):
+            released = self.gate.resume(self.clock, self._suspended)
+            if released.size:
+                released_keys, _ = self._join_keys(self.rows_at(released))
+            admitted = self.gate.admit(batch, positions)
+            if not admitted.all():
+                batch, positions, keys = batch.where(admitted), positions[admitted], keys[admitted]
+        self.passed = Passed(positions, keys, released, released_keys)
+        self.keys.take_in(batch, positions, released)
+        return batch
+
+    def _join_keys(self, batch: Batch) -> tuple[Array, Array | None]:
+        return join_keys([k(batch) for k in self._columns], len(batch))
+
+    def _suspended(self) -> Array:
+        """Positions of the suspended rows from before the chunk."""
+        seen = np.concatenate((self.visible.positions(), self.buffer.placed))
+        positions = np.setdiff1d(self.buffer.all(), seen)
+        if positions.size == 0:
+            return positions
+        _, usable = self._join_keys(self.rows_at(positions))
+        return positions if usable is None else positions[usable]
+
+    def live(self, clock: int) -> Batch:
+        return self.buffer.live(clock)
+
+    # -- the admitted rows, for match probes -------------------------------------------------------
+
+    @property
+    def liveness(self) -> Liveness:
+        return self.buffer.liveness
+
+    def all(self) -> Array:
+        passed = self.passed
+        return np.unique(
+            np.concatenate((self.visible.positions(), passed.positions, passed.released))
+        )
+
+    def rows_at(self, positions: Array) -> Batch:
+        return self.buffer.rows_at(positions)
+
+    def new_index(self) -> HashIndex:
+        return self.buffer.new_index()
+
+    def new_lane(self, fill: int) -> Lane:
+        return self.buffer.new_lane(fill)
+
+    def forget(self, keys: KeySet) -> None:
+        self.keys.forget(keys)
+
+    # -- the rest of an operator -------------------------------------------------------------------
+
+    def settle(self, clock: int) -> None:
+        self.passed = Passed(_NO_ROWS, _NO_ROWS, _NO_ROWS, _NO_ROWS)
+        self.keys.settle(clock)
+
+    def close(self) -> None:
+        self.keys.close()
+        self.gate.close()
+        self.visible.close()
+
+    def state(self) -> State:
+        return {"visible": self.visible.state(), "keys": self.keys.state()}
+
+    def restore(self, state: State) -> None:
+        self.has_begun = True
+        self.visible.restore(nested(state, "visible"))
+        self.keys.restore(nested(state, "keys"))
+        self.gate.restored()
