@@ -296,7 +296,7 @@ class NodePlanner(GroupPlanner):
             row_ids_of(plan).stored_width,
             strict=plan.takes_back,
             explicit=explicit,
-            by_ids=explicit,
+            by_ids=explicit or plan.takes_back,
             lazy_us=self._strategy.lazy_us,
         )
 
