@@ -85,25 +85,33 @@ class GatedRows(Operator):
         return self.inputs[:1]
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        return self._admitted(batches[0], self.buffer.placed)
+        batch, positions, keys = self._keyed(batches[0], self.buffer.placed)
+        if self.gate.is_open(len(batch)):
+            return self._pass(batch, positions, keys, _NO_ROWS)
+        released = self.gate.resume(self.clock, self._suspended)
+        return self._admit(batch, positions, keys, released)
 
     def begin(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        return self._admitted(batches[0], self.buffer.shown)
+        return self._admit(*self._keyed(batches[0], self.buffer.shown), _NO_ROWS)
 
-    def _admitted(self, batch: Batch, positions: Array) -> Batch:
-        """The rows at these positions, new or there before the operator, that pass the gate."""
-        self.has_begun = True
+    def _keyed(self, batch: Batch, positions: Array) -> tuple[Batch, Array, Array]:
+        """The rows, at these positions, that have a join key (others match nothing), and the key."""
         keys, usable = self._join_keys(batch)
-        if usable is not None:  # a NULL in its key: the row matches nothing
-            batch, positions, keys = batch.where(usable), positions[usable], keys[usable]
-        released = released_keys = _NO_ROWS
-        if not self.gate.is_open(len(batch)):
-            released = self.gate.resume(self.clock, self._suspended)
-            if released.size:
-                released_keys, _ = self._join_keys(self.rows_at(released))
-            admitted = self.gate.admit(batch, positions)
-            if not admitted.all():
-                batch, positions, keys = batch.where(admitted), positions[admitted], keys[admitted]
+        if usable is None:
+            return batch, positions, keys
+        return batch.where(usable), positions[usable], keys[usable]
+
+    def _admit(self, batch: Batch, positions: Array, keys: Array, released: Array) -> Batch:
+        admitted = self.gate.admit(batch, positions)
+        if not admitted.all():
+            batch, positions, keys = batch.where(admitted), positions[admitted], keys[admitted]
+        return self._pass(batch, positions, keys, released)
+
+    def _pass(self, batch: Batch, positions: Array, keys: Array, released: Array) -> Batch:
+        self.has_begun = True
+        released_keys = _NO_ROWS
+        if released.size:
+            released_keys, _ = self._join_keys(self.rows_at(released))
         self.passed = Passed(positions, keys, released, released_keys)
         self.keys.take_in(batch, positions, released)
         return batch
