@@ -95,7 +95,7 @@ class GatedRows(Operator):
         return self._admit(*self._keyed(batches[0], self.buffer.shown), _NO_ROWS)
 
     def _keyed(self, batch: Batch, positions: Array) -> tuple[Batch, Array, Array]:
-        """The rows, at these positions, that have a join key (others match nothing), and the key."""
+        """The rows, at these positions, that have a join key, and the keys."""
         keys, usable = self._join_keys(batch)
         if usable is None:
             return batch, positions, keys
