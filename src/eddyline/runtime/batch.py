@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from eddyline.kernels.merge import interleaved, merge_destinations
 from eddyline.runtime.failures import collecting, failed_rows, report
 from eddyline.runtime.recipients import Recipients
-from eddyline.runtime.stores.columns import Array, Column
+from eddyline.runtime.stores.columns import Array, Column, raw_values
 from eddyline.runtime.stores.rowstore import RowStore
 
 #: ``seq`` of a change that an expiry causes: before the arrivals of its instant.
@@ -220,9 +220,8 @@ def _interleaved(one: Batch, other: Batch, to_one: Array, to_other: Array) -> Ba
 
     cells = one.cells
     if one.stores != other.stores or not all(isinstance(c, Stored) for c in cells):
-        order = lane(np.arange(to_one.size), np.arange(to_other.size) + to_one.size)
         columns = zip(one.columns(), other.columns(), strict=True)
-        cells = tuple(pa.concat_arrays([a, b]).take(pa.array(order)) for a, b in columns)
+        cells = tuple(_interleaved_column(a, b, to_one, to_other) for a, b in columns)
     has_pairs = one.pair is not None and other.pair is not None
     return Batch(
         lane(one.ts, other.ts),
@@ -234,6 +233,17 @@ def _interleaved(one: Batch, other: Batch, to_one: Array, to_other: Array) -> Ba
         cells,
         lane(one.pair, other.pair) if has_pairs else None,
     )
+
+
+def _interleaved_column(one: pa.Array, other: pa.Array, to_one: Array, to_other: Array) -> pa.Array:
+    kind, nulls = one.type, one.null_count + other.null_count
+    if pa.types.is_primitive(kind) and kind.bit_width == 64 and nulls == 0:
+        values = raw_values(one, np.dtype(np.int64)), raw_values(other, np.dtype(np.int64))
+        out = interleaved(*values, to_one, to_other)
+        return pa.Array.from_buffers(kind, out.size, [None, pa.py_buffer(out)])
+    numbers = np.arange(to_one.size), np.arange(to_other.size) + to_one.size
+    order = interleaved(*numbers, to_one, to_other)
+    return pa.concat_arrays([one, other]).take(pa.array(order))
 
 
 def concatenated(batches: Sequence[Batch]) -> Batch:
