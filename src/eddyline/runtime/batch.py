@@ -222,7 +222,9 @@ def _interleaved(one: Batch, other: Batch, to_one: Array, to_other: Array) -> Ba
     if one.stores != other.stores or not all(isinstance(c, Stored) for c in cells):
         columns = zip(one.columns(), other.columns(), strict=True)
         cells = tuple(_interleaved_column(a, b, to_one, to_other) for a, b in columns)
-    has_pairs = one.pair is not None and other.pair is not None
+    pair = None
+    if one.pair is not None and other.pair is not None:
+        pair = lane(one.pair, other.pair)
     return Batch(
         lane(one.ts, other.ts),
         lane(one.seq, other.seq),
@@ -231,7 +233,7 @@ def _interleaved(one: Batch, other: Batch, to_one: Array, to_other: Array) -> Ba
         tuple(lane(a, b) for a, b in zip(one.ids, other.ids, strict=True)),
         one.stores,
         cells,
-        lane(one.pair, other.pair) if has_pairs else None,
+        pair,
     )
 
 
