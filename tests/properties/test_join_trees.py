@@ -39,6 +39,12 @@ def test_the_answer_is_right_at_every_instant(seed: int, options: dict[str, Any]
     join_tree_case(seed, most_streams=5).play(**options).finish()
 
 
+@given(SEEDS, OPTIONS, st.booleans())
+def test_feedback_passes_distinct(seed: int, options: dict[str, Any], optimize: bool) -> None:
+    case = join_tree_case(seed, most_streams=5, distinct=True)
+    case.play(**options, optimize=optimize).finish()
+
+
 @given(SEEDS, OPTIONS)
 def test_all_that_is_made_without_feedback_is_made_with_it(
     seed: int, options: dict[str, Any]

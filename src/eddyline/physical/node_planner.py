@@ -60,7 +60,7 @@ from eddyline.physical.over import partitions_of
 from eddyline.physical.patterns import base_scan, is_endless, passes_rows, row_ids_of
 from eddyline.physical.running_over import running_form
 from eddyline.physical.session_groups import session_form, session_grouping
-from eddyline.physical.strategy import JoinTreeBuilder, Strategy
+from eddyline.physical.strategy import JoinTreeBuilder, Strategy, TreeInputs
 from eddyline.physical.window_groups import window_groups
 from eddyline.runtime.batch import Evaluator
 from eddyline.runtime.graph import Graph
@@ -282,7 +282,8 @@ class NodePlanner(GroupPlanner):
     def _feedback_tree(self, plan: Join | LookupSemiJoin) -> JoinTreeBuilder:
         form = self._strategy.feedback_form
         make = FeedbackTree if form is None else form.tree
-        return make(plan, self._graph, self._strategy, self._stored)
+        inputs = TreeInputs(self._stored, self._distinct_over, self._spooled)
+        return make(plan, self._graph, self._strategy, inputs)
 
     def _input_rows(self, plan: Plan, source: Operator) -> InputRows:
         """Where the rows of a join's input are stored."""

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 from eddyline.algebra.plan import (
     AntiJoin,
+    Distinct,
     GroupBy,
     Join,
     Lookup,
@@ -36,6 +37,20 @@ class JoinTreeBuilder(Protocol):
         """The operator that looks up the results of the tree, made of their operator."""
 
 
+@dataclass(frozen=True)
+class TreeInputs:
+    """Builds the operators between and below the joins of a tree with feedback.
+
+    Attributes:
+        leaf: of an input that is no join of the tree, its rows in a store. distinct: of a DISTINCT
+            over an operator. spooled: puts the rows of a plan's operator into a store.
+    """
+
+    leaf: Callable[[Plan], Operator]
+    distinct: Callable[[Distinct, Operator], Operator]
+    spooled: Callable[[Plan, Operator], Operator]
+
+
 class FeedbackForm(Protocol):
     """A form of feedback between joins that replaces the product's own, for comparison."""
 
@@ -48,7 +63,7 @@ class FeedbackForm(Protocol):
         top: Join | LookupSemiJoin,
         graph: Graph,
         strategy: Strategy,
-        leaf: Callable[[Plan], Operator],
+        inputs: TreeInputs,
     ) -> JoinTreeBuilder:
         """As of ``eddyline.physical.feedback.tree.FeedbackTree``."""
 

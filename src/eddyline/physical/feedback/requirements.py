@@ -18,7 +18,15 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from eddyline.algebra.expressions import Expr, columns_of, shift_columns
-from eddyline.algebra.plan import Join, LookupJoin, LookupSemiJoin, Plan, Project, below_projections
+from eddyline.algebra.plan import (
+    Distinct,
+    Join,
+    LookupJoin,
+    LookupSemiJoin,
+    Plan,
+    Project,
+    below_projections,
+)
 from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.traversal import substituted
@@ -67,7 +75,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class JoinTree:
-    """Joins of joins, with whatever only filters and renames between them.
+    """Joins of joins, with whatever only filters, renames or drops duplicates between them.
 
     Attributes:
         joins: by path.
@@ -113,7 +121,7 @@ def _visit(
         below = (*path, side)
         tree.inputs[below] = plan
         passed = tuple(passed_on(d, join, side) for d in wanted)
-        inner = inner_join(plan)
+        inner = join_below(plan)
         tree.requirements[below] = tuple(
             dict.fromkeys(d for d in passed if inner is None or _takes_both(d, plan))
         )
@@ -142,9 +150,22 @@ def inner_join(plan: Plan) -> Join | None:
     return plan if isinstance(plan, Join) and not isinstance(plan, LookupJoin) else None
 
 
+def join_below(plan: Plan) -> Join | None:
+    """The join that feedback on a plan's rows is for: ``inner_join``, or that below a DISTINCT.
+
+    Of the rows of a value either all have a match further up, or none has: the value is joined.
+    """
+    if (join := inner_join(plan)) is not None:
+        return join
+    below = below_projections(plan)
+    if not isinstance(below, Distinct) or below.takes_back:
+        return None
+    return inner_join(below.input)
+
+
 def _probing(join: Join, statistics: Statistics) -> set[int]:
     """The inputs of a join that are probed for matches among the other's rows."""
-    inner = [side for side, plan in enumerate(join.inputs) if inner_join(plan) is not None]
+    inner = [side for side, plan in enumerate(join.inputs) if join_below(plan) is not None]
     if len(inner) < 2:
         return set(inner)
     rows = [estimate(plan, statistics).rows for plan in join.inputs]
@@ -156,7 +177,7 @@ def _of_leaves(plan: Plan, requirement: Requirement) -> list[Requirement]:
 
     They are weaker: each pair of leaves that join must have two rows that do, other leaves one row.
     """
-    join = inner_join(plan)
+    join = join_below(plan)
     if join is None:
         return [requirement]
     keys, conditions = requirement.keys, requirement.conditions
@@ -173,7 +194,7 @@ def _of_leaves(plan: Plan, requirement: Requirement) -> list[Requirement]:
         met = [c for c in (c.of_input(join, side) for c in conditions) if c is not None]
         half = Requirement(((*path, side),), tuple(found), conditions=tuple(met), of_all=True)
         halves.append(half)
-    is_pair = join.keys and all(inner_join(i) is None for i in join.inputs)
+    is_pair = join.keys and all(join_below(i) is None for i in join.inputs)
     if is_pair and all(h.keys for h in halves):
         both = halves[0].keys + tuple(replace(k, place=1) for k in halves[1].keys)
         probed = halves[0].inputs + halves[1].inputs
@@ -204,7 +225,7 @@ def passed_on(requirement: Requirement, join: Join, side: int) -> Requirement:
 
 def _takes_both(requirement: Requirement, plan: Plan) -> bool:
     """Whether a requirement on a join's rows is more than those on its inputs."""
-    inner = inner_join(plan)
+    inner = join_below(plan)
     assert inner is not None, "the plan is a join"
     lowered = _lowered(requirement, plan)
     return all(passed_on(lowered, inner, s).terms < requirement.terms for s in (0, 1))

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from eddyline.algebra.plan import (
+    Distinct,
     Filter,
     Join,
     Lookup,
@@ -22,9 +23,9 @@ from eddyline.errors import EddylineError
 from eddyline.physical.compiled import output, residual, scan_below
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.planner import FeedbackPlanner
-from eddyline.physical.feedback.requirements import TABLE, Path, inner_join, join_tree
+from eddyline.physical.feedback.requirements import TABLE, Path, inner_join, join_below, join_tree
 from eddyline.physical.patterns import base_scan, row_ids_of
-from eddyline.physical.strategy import Strategy
+from eddyline.physical.strategy import Strategy, TreeInputs
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
 from eddyline.runtime.graph import Graph
@@ -48,7 +49,7 @@ def takes_feedback(plan: Join, strategy: Strategy) -> bool:
     """
     if strategy.feedback == "off" or plan.takes_back:
         return False
-    return any(inner_join(p) is not None for p in plan.inputs)
+    return any(join_below(p) is not None for p in plan.inputs)
 
 
 def feeds_back(plan: Plan, strategy: Strategy) -> bool:
@@ -74,7 +75,7 @@ class FeedbackTree:
 
     Args:
         top: the join on top, or the look-up join above it.
-        leaf: builds the operator of an input that is no join of the tree, its rows in a store.
+        inputs: builds the operators of inputs that are no joins of the tree.
 
     Attributes:
         shares_joins: joins and indexes are shared with other trees.
@@ -89,12 +90,12 @@ class FeedbackTree:
         top: Join | LookupSemiJoin,
         graph: Graph,
         strategy: Strategy,
-        leaf: Callable[[Plan], Operator],
+        inputs: TreeInputs,
     ) -> None:
         self._top = top
         self._graph = graph
         self._strategy = strategy
-        self._leaf = leaf
+        self._inputs = inputs
         if isinstance(top, Lookup):
             join = inner_join(top.left)
             assert join is not None, "feeds_back says so"
@@ -250,8 +251,8 @@ class FeedbackTree:
     def _buffer(self, path: Path) -> InputBuffer:
         if path not in self._buffers:
             plan = self._tree.inputs[path]
-            inner = inner_join(plan) is not None
-            source = self._above(path, plan) if inner else self._leaf(plan)
+            inner = join_below(plan) is not None
+            source = self._result(path, plan) if inner else self._inputs.leaf(plan)
             make = partial(InputBuffer, source, self._rows(plan, source, inner=inner))
             operator = self._graph.obtain(self._key("buffer", path, plan), make)
             assert isinstance(operator, InputBuffer), "what has been obtained"
@@ -265,14 +266,21 @@ class FeedbackTree:
         scan = scan_below(source)
         return StemRows(scan.stem, scan.window)  # of a table, also deleted rows, while remembered
 
+    def _result(self, path: Path, plan: Plan) -> Operator:
+        """The join at a path, with what is between it and the next, and its rows in a store."""
+        source = self._above(path, plan)
+        return source if row_ids_of(plan).stored else self._inputs.spooled(plan, source)
+
     def _above(self, path: Path, plan: Plan) -> Operator:
-        """The join at a path, with the filters and projections above it."""
+        """The join at a path, with what is between it and the next."""
         if isinstance(plan, Join):
             return self._read_join(path)
-        assert isinstance(plan, (Filter, Project)), "nothing else is between joins of a tree"
+        assert isinstance(plan, (Filter, Project, Distinct)), "nothing else is between joins"
         source = self._above(path, plan.input)
         make: Callable[[], Operator]
-        if isinstance(plan, Filter):
+        if isinstance(plan, Distinct):
+            make = partial(self._inputs.distinct, plan, source)
+        elif isinstance(plan, Filter):
             make = partial(FilterOperator, source, compile_predicate(plan.predicate))
         else:
             make = partial(ProjectOperator, source, [output(e) for e in plan.exprs])

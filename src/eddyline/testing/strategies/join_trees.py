@@ -74,19 +74,26 @@ class JoinTreeCase:
         return script.advance(last + (max(_WINDOWS) + 1) * _SECOND)
 
 
-def join_tree_case(seed: int, *, most_streams: int = 8) -> JoinTreeCase:
+def join_tree_case(seed: int, *, most_streams: int = 8, distinct: bool = False) -> JoinTreeCase:
     """The case of a seed: 3 streams or more, left-deep, right-deep or bushy, windows per stream,
     ties in time, keys of few values and some NULLs; in some cases a look-up table, which may change
     between the instants of the streams' rows.
+
+    Args:
+        distinct: every second join below another one shows each value once; there is no table.
     """
     random = Random(seed)
     streams = min(random.choice([3, 3, 4, 4, 4, 5, 5, 6, 7, 8]), most_streams)
     tree = _tree(random, range(streams), random.choice(["left", "right", "bushy", "bushy"]))
     windows = [random.choice(_WINDOWS if streams < 5 else _WINDOWS[2:]) for _ in range(streams)]
     sql = _select(random, tree, windows)
+    if distinct:
+        first, *inner = sql.split("(SELECT ")
+        inner = [f"DISTINCT {text}" if random.random() < 0.5 else text for text in inner]
+        sql = "(SELECT ".join([first, *inner])
     values = random.choice([2, 3, 3, 4] if streams < 6 else [2, 3])
     table, updates = None, random.choice(["static", "non-retroactive"])
-    if random.random() < 0.3:
+    if random.random() < 0.3 and not distinct:
         held = random.sample(range(values), random.randint(0, values - 1))
         table = pa.table({"k": pa.array(held, pa.int64()), "w": pa.array(held[::-1], pa.int64())})
         columns = [f"s{i}_{c}" for i in range(streams) for c in _COLUMNS]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from eddyline.algebra.expressions import Expr, conjunction
 from eddyline.algebra.plan import Join as JoinPlan
-from eddyline.algebra.plan import LookupSemiJoin, Plan
+from eddyline.algebra.plan import LookupSemiJoin
 from eddyline.bench.comparison.reactive.components import components
 from eddyline.bench.comparison.reactive.detector import Component, Detector
 from eddyline.bench.comparison.reactive.gate import ReactiveGate
@@ -16,7 +16,7 @@ from eddyline.bench.comparison.reactive.join import ReactiveFeedback, ReactiveIn
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.requirements import Key, Path, Requirement, passed_on
 from eddyline.physical.feedback.tree import FeedbackTree, Probed
-from eddyline.physical.strategy import Strategy
+from eddyline.physical.strategy import Strategy, TreeInputs
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.buffer import InputBuffer
@@ -102,10 +102,10 @@ class Reactive:
         top: JoinPlan | LookupSemiJoin,
         graph: Graph,
         strategy: Strategy,
-        leaf: Callable[[Plan], Operator],
+        inputs: TreeInputs,
     ) -> ReactiveTree:
         """See ``FeedbackForm``."""
-        return ReactiveTree(top, graph, strategy, leaf)
+        return ReactiveTree(top, graph, strategy, inputs)
 
 
 REACTIVE: Final = Reactive()
