@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from eddyline.bench.comparison.reactive import REACTIVE
 from eddyline.runtime.feedback.gate import Trial
+from eddyline.runtime.feedback.sweeps import Sweeps
 from eddyline.testing import pretty
 from eddyline.testing.strategies.join_trees import join_tree_case
 
@@ -67,6 +68,17 @@ def test_feedback_can_end_and_begin_at_any_time(seed: int, options: dict[str, An
     stops = patch.object(Trial, "spares_nothing", lambda _: luck.random() < 0.2)
     with stops, patch.object(Trial, "let_pass", let_pass):
         join_tree_case(seed, most_streams=5).play(**{**options, "feedback": "auto"}).finish()
+
+
+@given(SEEDS, OPTIONS)
+def test_rows_can_be_suspended_again_at_any_time(seed: int, options: dict[str, Any]) -> None:
+    luck = Random(seed)
+    case = join_tree_case(seed, most_streams=5)
+    expected = case.play(feedback="off", keep=options["keep"]).changes()
+    with patch.object(Sweeps, "count", lambda *_: luck.random() < 0.5):
+        script = case.play(**options)
+    assert pretty(in_order(script.changes())) == pretty(in_order(expected))
+    script.finish()
 
 
 def in_order(changes: pa.Table) -> pa.Table:

@@ -219,7 +219,8 @@ class FeedbackTree:
             buffer, trying = self._buffer(path), self._strategy.feedback == "auto"
             keys = [compile_expr(pair[path[-1]]) for pair in join.keys]
             gate, scanned = Gate(name, buffer, trying=trying), self._strategy.nested_loops
-            return GatedRows(buffer, gate, keys, scanned=scanned)
+            returning = not self._strategy.combinations
+            return GatedRows(buffer, gate, keys, returning=returning, scanned=scanned)
 
         join = self._tree.joins[path[:-1]]
         rows = self._graph.obtain(self._key(("gate", path[-1]), path[:-1], join), make)

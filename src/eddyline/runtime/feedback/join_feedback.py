@@ -71,6 +71,11 @@ class JoinFeedback:
         left, right = l_input.released(batches[0], before), r_input.released(batches[1], before)
         self._released = left, right
         resumed = self._resumed(batches, operators, before)
+        if any(i.left is not None for i in self.inputs):
+            resumed = self._missed(left, right, before)
+        else:
+            for i in self.inputs:
+                i.forget_notes()
         late = self._late_results(left, right, before, resumed)
         l_input.insert(left.new, left.keys)
         r_input.insert(right.new, right.keys)
@@ -137,6 +142,19 @@ class JoinFeedback:
             for positions in (released.late, released.new):
                 combinations.see(side, positions, before.clock)
         return resumed
+
+    def _missed(self, left: Released, right: Released, before: Progress) -> Pairs:
+        """The pairs that rows have missed that were visible, left, and have returned.
+
+        A pair of rows is made when the later of them becomes visible, or missing as long as the
+        earlier one has left; the later one may have left as well when that returns.
+        """
+        l_input, r_input = self.inputs
+        l_input.note(left)
+        r_input.note(right)
+        l_back, r_found = r_input.missed(left, before)
+        r_back, l_found = l_input.missed(right, before)
+        return np.concatenate((l_back, l_found)), np.concatenate((r_found, r_back))
 
     def _end_combinations(self) -> None:
         if self.combinations is not None:

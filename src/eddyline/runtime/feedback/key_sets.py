@@ -52,6 +52,11 @@ class KeySets:
         for keys in self._by_name.values():
             keys.take_in(batch, positions, released)
 
+    def renew(self) -> None:
+        """Rebuild them: there are other rows."""
+        for keys in self._by_name.values():
+            keys.renew()
+
     def settle(self, clock: int) -> None:
         """The chunk is over."""
         for keys in self._by_name.values():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,9 +14,11 @@ from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.gated_rows import GatedRows, Passed
 from eddyline.runtime.join_inputs.join_input import JoinInput
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.state import State, nested
+from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import Probes
+from eddyline.runtime.stores.rowstore import Lane
+from eddyline.types import FOREVER
 
 _NO_ROWS = np.zeros(0, np.int64)
 
@@ -28,6 +30,7 @@ class Released:
     Attributes:
         late, late_keys: int64[m], positions and join keys of rows of instants before the chunk.
         new, keys, batch: int64[n], positions and join keys of the chunk's rows, and these.
+        returned, returned_keys, left: as of ``Passed``.
     """
 
     late: Array
@@ -35,6 +38,9 @@ class Released:
     new: Array
     keys: Array
     batch: Batch
+    returned: Array = field(default_factory=lambda: _NO_ROWS)
+    returned_keys: Array = field(default_factory=lambda: _NO_ROWS)
+    left: Array = field(default_factory=lambda: _NO_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,7 @@ class GatedInput(JoinInput):
         self.joined = 0
         self._gated = gated
         self._shared = shared
+        self._noted: Lane | None = None  # in which chunk rows became visible; 0: before the notes
 
     @property
     def source(self) -> Operator:
@@ -115,8 +122,9 @@ class GatedInput(JoinInput):
             passed = self._gated.passed
         positions, keys = passed.positions, passed.keys
         self.joined += passed.released.size + len(batch)
+        returned = passed.returned, passed.returned_keys, passed.left
         if passed.released.size == 0 and not before.has_late(batch):
-            return Released(_NO_ROWS, _NO_ROWS, positions, keys, batch)
+            return Released(_NO_ROWS, _NO_ROWS, positions, keys, batch, *returned)
         is_late = before.is_late(batch)
         late = is_late & (batch.exp > before.clock)
         return Released(
@@ -125,6 +133,7 @@ class GatedInput(JoinInput):
             positions[~is_late],
             keys[~is_late],
             batch.where(~is_late),
+            *returned,
         )
 
     def begin(self, batch: Batch) -> tuple[Batch, Array]:
@@ -142,7 +151,44 @@ class GatedInput(JoinInput):
         keys, usable = self.keys(batch)
         if usable is not None:  # a NULL in its key: the row matches nothing
             batch, positions, keys = batch.where(usable), positions[usable], keys[usable]
-        return batch, Passed(positions, keys, _NO_ROWS, _NO_ROWS)
+        return batch, Passed(positions, keys)
+
+    @property
+    def left(self) -> Lane | None:
+        """As of ``GatedRows``."""
+        return None if self._gated is None else self._gated.left
+
+    def find(self, probes: Probes, *, inclusive: bool) -> tuple[Array, Array]:
+        by, found = super().find(probes, inclusive=inclusive)
+        if self.left is None:
+            return by, found
+        there = self.left.at(found) == FOREVER
+        return by[there], found[there]
+
+    def note(self, released: Released) -> None:
+        """Note in which chunk rows become visible for the first time."""
+        assert self._gated is not None, "rows leave behind gates"
+        if self._noted is None:
+            self._noted = Lane(self.rows.store, 0)
+        for positions in (released.late, released.new):
+            self._noted.put(positions, np.full(positions.size, self._gated.chunk))
+
+    def forget_notes(self) -> None:
+        """No row of either input has left."""
+        if self._noted is not None:
+            self._noted.close()
+            self._noted = None
+
+    def missed(self, by: Released, before: Progress) -> tuple[Array, Array]:
+        """The pairs that rows returned to the other input have missed: rows of this one that became
+        visible since. Positions of theirs and of these, by pair.
+        """
+        assert self._noted is not None and self._gated is not None, "noted"
+        self.link(_NO_ROWS, _NO_ROWS)  # no row is of this chunk yet
+        number, found = super().find(before.probes(by.returned_keys), inclusive=True)
+        came = self._noted.at(found)
+        missed = (came >= by.left[number]) & (came < self._gated.chunk)
+        return by.returned[number[missed]], found[missed]
 
     def insert(self, positions: Array, keys: Array) -> None:
         """Make the chunk's new rows visible, as of their instants."""
@@ -170,6 +216,7 @@ class GatedInput(JoinInput):
         return 0
 
     def close(self) -> None:
+        self.forget_notes()
         if self._shared is not None:
             self._shared.release()
             self._shared.drop_reader()
@@ -182,8 +229,12 @@ class GatedInput(JoinInput):
         return self._shared is None and self._gated is None
 
     def state(self) -> State:
-        return {"index": self.hashed.state()} if self._has_index else {}
+        came = {} if self._noted is None else {"came": self._noted.state()}
+        return {**came, "index": self.hashed.state()} if self._has_index else came
 
     def restore(self, state: State) -> None:
         if self._has_index:
             self.hashed.restore(nested(state, "index"))
+        if "came" in state:
+            self._noted = Lane(self.rows.store, 0)
+            self._noted.restore(array(state, "came"))
