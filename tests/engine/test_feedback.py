@@ -105,6 +105,8 @@ def test_who_waits_is_not_joined() -> None:
     assert out["q"].num_rows == 60
     assert waiting(engine) == {"refused": 100, "resumed": 3, "waiting": 97}
     assert rows_made(engine) == 60
+    counters = engine.queries["q"].stats()
+    assert (counters["rows_suspended"], counters["rows_released"]) == (120, 23)
 
 
 def test_rows_below_distinct_wait_for_what_joins_its_values() -> None:

@@ -15,8 +15,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from eddyline.bench.comparison.reactive import REACTIVE
-from eddyline.runtime.feedback.gate import Trial
 from eddyline.runtime.feedback.sweeps import Sweeps
+from eddyline.runtime.feedback.trial import Trial
 from eddyline.testing import pretty
 from eddyline.testing.strategies.join_trees import join_tree_case
 

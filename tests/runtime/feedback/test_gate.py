@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline.runtime.feedback.gate import Gate, Trial
+from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.match_probe import Matches
+from eddyline.runtime.feedback.trial import Trial
 from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.stores.intermediates import ResultRows

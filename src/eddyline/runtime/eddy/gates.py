@@ -187,6 +187,12 @@ class Gates:
             for other, rows in zip(self._ties[number], gate.missed, strict=True):
                 yield number, other, rows
 
+    @property
+    def suspensions(self) -> tuple[int, int]:
+        """See ``Operator``."""
+        gates = self._gates.values()
+        return sum(g.refused for g in gates), sum(g.resumed for g in gates)
+
     def stats(self) -> list[dict[str, Any]]:
         """Of each gate."""
         return [gate.stats() for gate in self._gates.values()]

@@ -203,6 +203,14 @@ class JoinFeedback:
         combinations = self.combinations
         return 0 if combinations is None else combinations.refused - combinations.resumed
 
+    @property
+    def suspensions(self) -> tuple[int, int]:
+        """See ``Operator``; pairs of rows count like rows."""
+        parts: list[Gate | Combinations] = [*self.gates]
+        if self.combinations is not None:
+            parts.append(self.combinations)
+        return sum(p.refused for p in parts), sum(p.resumed for p in parts)
+
     def stats(self) -> dict[str, Any]:
         """The counters of the gates and of the combinations."""
         feedback = [gate.stats() for gate in self.gates]
