@@ -46,6 +46,18 @@ def test_feedback_passes_distinct(seed: int, options: dict[str, Any], optimize: 
     case.play(**options, optimize=optimize).finish()
 
 
+@given(SEEDS, OPTIONS, st.booleans())
+def test_feedback_over_windows_of_rows(seed: int, options: dict[str, Any], sweep: bool) -> None:
+    luck = Random(seed)
+    case = join_tree_case(seed, most_streams=5, counted=True)
+    expected = case.play(feedback="off", keep=options["keep"]).changes()
+    event("with results" if expected.num_rows else "without results")
+    with patch.object(Sweeps, "count", lambda *_: sweep and luck.random() < 0.5):
+        script = case.play(**options)
+    assert pretty(in_order(script.changes())) == pretty(in_order(expected))
+    script.finish()
+
+
 @given(SEEDS, OPTIONS)
 def test_all_that_is_made_without_feedback_is_made_with_it(
     seed: int, options: dict[str, Any]

@@ -21,6 +21,7 @@ from eddyline.optimizer.estimates import premature_share
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.operators.base import Operator
+from eddyline.runtime.stores.intermediates import ResultRows
 
 StateStrategy = Literal["upa", "direct", "negative-tuple"]
 Feedback = Literal["off", "doe", "jit", "auto"]
@@ -43,12 +44,14 @@ class TreeInputs:
 
     Attributes:
         leaf: of an input that is no join of the tree, its rows in a store. distinct: of a DISTINCT
-            over an operator. spooled: puts the rows of a plan's operator into a store.
+            over an operator. spooled: puts the rows of a plan's operator into a store. results:
+            makes the store of the results of a join.
     """
 
     leaf: Callable[[Plan], Operator]
     distinct: Callable[[Distinct, Operator], Operator]
     spooled: Callable[[Plan, Operator], Operator]
+    results: Callable[[Plan], ResultRows]
 
 
 class FeedbackForm(Protocol):

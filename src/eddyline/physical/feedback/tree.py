@@ -21,6 +21,7 @@ from eddyline.algebra.plan import (
 )
 from eddyline.errors import EddylineError
 from eddyline.physical.compiled import output, residual, scan_below
+from eddyline.physical.evictions import evicting_scans
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.planner import FeedbackPlanner
 from eddyline.physical.feedback.requirements import TABLE, Path, inner_join, join_below, join_tree
@@ -37,7 +38,6 @@ from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.stateless import Filter as FilterOperator
 from eddyline.runtime.operators.stateless import Project as ProjectOperator
-from eddyline.runtime.stores.intermediates import ResultRows
 
 #: Operators that must run before another one.
 Probed: TypeAlias = dict[Operator, None]
@@ -116,7 +116,11 @@ class FeedbackTree:
         return self._while_read(lambda: make(self._above((), self._top.left)))
 
     def join(self) -> Operator:
-        return self._while_read(partial(self._join, (), {}))
+        join = self._while_read(partial(self._join, (), {}))
+        if any(evicting_scans(self._top)):
+            assert isinstance(join, JoinOperator), "the join on top"
+            _feedback_of(join).takes_back = True
+        return join
 
     def _while_read(self, make: Callable[[], Operator]) -> Operator:
         """The operator above all joins with gates; the tree is a consumer until it is closed."""
@@ -263,7 +267,7 @@ class FeedbackTree:
     def _rows(self, plan: Plan, source: Operator, *, inner: bool) -> InputRows:
         """Where the rows of an input are stored."""
         if inner or base_scan(plan) is None:
-            return ResultRows(row_ids_of(plan).stored_width)
+            return self._inputs.results(plan)
         scan = scan_below(source)
         return StemRows(scan.stem, scan.window)  # of a table, also deleted rows, while remembered
 

@@ -41,11 +41,13 @@ class JoinFeedback:
 
     Attributes:
         combinations: which pairs the only consumer requires; None: all.
+        takes_back: whether the join makes a '-' of results of which a base row is evicted.
     """
 
     def __init__(self, left: GatedInput, right: GatedInput) -> None:
         self.inputs = (left, right)
         self.combinations: Combinations | None = None
+        self.takes_back = False
         self._seen = (BEGINNING, EXPIRY)  # the last instant of a row
         self._released: tuple[Released, Released] | None = None  # of the chunk
         self._clock = BEGINNING  # the end of the chunk before
@@ -84,9 +86,12 @@ class JoinFeedback:
 
     @property
     def new_rows(self) -> tuple[Keyed, Keyed]:
-        """The rows of the chunk that have become visible, and their keys."""
+        """The rows of the chunk that have become visible, and their keys; with those that leave."""
         left, right = self._chunk()
-        return (left.batch, left.keys), (right.batch, right.keys)
+        keyed = (left.batch, left.keys), (right.batch, right.keys)
+        if not self.takes_back:
+            return keyed
+        return self.inputs[0].with_leaving(*keyed[0]), self.inputs[1].with_leaving(*keyed[1])
 
     def required_pairs(self, side: int, by: Array, found: Array) -> tuple[Array, Array]:
         """The pairs to make: of new rows of an input (their numbers) and rows of the other."""

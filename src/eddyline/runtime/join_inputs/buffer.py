@@ -63,6 +63,7 @@ class InputBuffer(Operator):
         self.has_begun, self._before = True, self.clock
         self._layout = batch
         self.placed = self.shown = self.rows.place(batch)
+        self.rows.evict(self.clock)
         self.keys.take_in(batch, self.placed)
         return batch
 
@@ -71,7 +72,7 @@ class InputBuffer(Operator):
             self._layout = self.inputs[0].live(self.clock)
         layout, sign = self._layout, np.ones(positions.size, np.int8)
         ts, seq = (self.rows.store.lane_at(lane, positions) for lane in ("ts", "seq"))
-        exp, ids = self.rows.expiry(positions), self.rows.ids(positions)
+        exp, ids = self.rows.alive_until(positions), self.rows.ids(positions)
         return Batch(ts, seq, exp, sign, ids, layout.stores, layout.cells)
 
     def live(self, clock: int) -> Batch:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eddyline.runtime.batch import EXPIRY, Batch, Evaluator
+from eddyline.kernels.merge import interleaved, merge_destinations
+from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.key_index import KeyIndex
 from eddyline.runtime.join_inputs.buffer import InputBuffer
@@ -164,6 +165,22 @@ class GatedInput(JoinInput):
             return by, found
         there = self.left.at(found) == FOREVER
         return by[there], found[there]
+
+    def with_leaving(self, batch: Batch, keys: Array) -> tuple[Batch, Array]:
+        """New rows and their keys, with a '-' for each row that leaves since rows are evicted."""
+        positions = self.rows.leaving()
+        if positions.size == 0:
+            return batch, keys
+        death = self.rows.liveness.death
+        assert death is not None, "rows leave"
+        rows = self.buffer.rows_at(positions)
+        rows.ts, rows.seq = (self.rows.store.lane_at(lane, positions) for lane in death)
+        rows.sign = np.full(len(rows), -1, np.int8)
+        rows, own = self.keyed(rows.where(rows.exp > rows.ts))
+        order = np.lexsort((rows.seq, rows.ts))
+        rows, own = rows.take(order), own[order]
+        to_new, to_leaving = merge_destinations(batch.ts, batch.seq, rows.ts, rows.seq)
+        return merge([batch, rows]), interleaved(keys, own, to_new, to_leaving)
 
     def note(self, released: Released) -> None:
         """Note in which chunk rows become visible for the first time."""

@@ -148,7 +148,7 @@ class GatedRows(Operator):
     def _sweep(self) -> None:
         """Suspend visible rows whose last match has expired."""
         positions = self._there()
-        positions = positions[self.buffer.rows.expiry(positions) > self.clock]
+        positions = positions[self.buffer.rows.alive_until(positions) > self.clock]
         leaving = positions[~self.gate.suspend(positions, self.clock)]
         if leaving.size:
             if self.left is None:
