@@ -127,17 +127,6 @@ class Gates:
             positions = positions[gate.judge_again(positions, clock)]
             self._sides[number].show_only(self._sides[number].rows_at(positions), positions)
 
-    def _sweep(self, rows: Sequence[int], clock: int) -> None:
-        """Suspend visible rows again whose last match has expired, if it is time; ``rows``: number
-        of new ones by source.
-        """
-        for number, gate in self._gates.items():
-            if gate.is_sweep_due(rows[number]):
-                side = self._sides[number]
-                positions = side.visible()
-                positions = positions[gate.suspend(positions, clock)]
-                side.show_only(side.rows_at(positions), positions)
-
     def let_in(self, new: Sequence[New], clock: int) -> list[New]:
         """Make the chunk's new rows and released ones visible, as far as the gates let them pass.
 
@@ -148,7 +137,6 @@ class Gates:
             The new rows that are visible: no others need to probe.
         """
         self.revalidate(clock)
-        self._sweep([len(batch) for batch, _ in new], clock)
         for side, (batch, _) in zip(self._sides, new, strict=True):
             side.arriving = side.stem.positions(batch.ids[0])
         for number, side in enumerate(self._sides):
@@ -167,6 +155,10 @@ class Gates:
     def _shown(self, number: int, gate: Gate, batch: Batch, wanted: Array, clock: int) -> New:
         """Make rows of a source with a gate visible; returns its new rows that are."""
         side = self._sides[number]
+        if gate.is_sweep_due(len(batch)):  # the last match of visible rows may have expired
+            visible = side.visible()
+            visible = visible[gate.suspend(visible, clock)]
+            side.show_only(side.rows_at(visible), visible)
         positions, resumed = side.arriving, side.arriving[:0]
         if not gate.is_open(len(batch)):
             resumed = gate.resume(clock, gate.suspended)

@@ -171,13 +171,15 @@ class GatedInput(JoinInput):
         positions = self.rows.leaving()
         if positions.size == 0:
             return batch, keys
+        own, indexed = self.hashed.keys_at(positions)  # filters reject others, or they have no key
+        positions, own = positions[indexed], own[indexed]
         death = self.rows.liveness.death
         assert death is not None, "rows leave"
         rows = self.buffer.rows_at(positions)
         rows.ts, rows.seq = (self.rows.store.lane_at(lane, positions) for lane in death)
         rows.sign = np.full(len(rows), -1, np.int8)
-        rows, own = self.keyed(rows.where(rows.exp > rows.ts))
         order = np.lexsort((rows.seq, rows.ts))
+        order = order[rows.exp[order] > rows.ts[order]]
         rows, own = rows.take(order), own[order]
         to_new, to_leaving = merge_destinations(batch.ts, batch.seq, rows.ts, rows.seq)
         return merge([batch, rows]), interleaved(keys, own, to_new, to_leaving)
