@@ -92,6 +92,8 @@ class EvictedResults(ResultRows):
 
     def restore(self, state: State) -> None:
         super().restore(state)
+        gone = self.store.held(DEATH[0]) < FOREVER
+        self.store.held("exp")[gone] = BEGINNING  # rows that were saved before are not saved again
         positions = self.all()
         ids = self.ids(positions)
         for window, index in zip(self._windows, self._by_row, strict=True):

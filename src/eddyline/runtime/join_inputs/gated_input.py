@@ -205,6 +205,7 @@ class GatedInput(JoinInput):
         assert self._noted is not None and self._gated is not None, "noted"
         self.link(_NO_ROWS, _NO_ROWS)  # no row is of this chunk yet
         number, found = super().find(before.probes(by.returned_keys), inclusive=True)
+        number, found = self._there_before(number, found, before)
         came = self._noted.at(found)
         missed = (came >= by.left[number]) & (came < self._gated.chunk)
         return by.returned[number[missed]], found[missed]
@@ -225,7 +226,15 @@ class GatedInput(JoinInput):
         """Make late rows visible; positions of these and of the rows that they meet, by pair."""
         self.link(late, keys)
         by, found = other.find(before.probes(keys), inclusive=True)
+        by, found = other._there_before(by, found, before)
         return late[by], found
+
+    def _there_before(self, by: Array, found: Array, before: Progress) -> tuple[Array, Array]:
+        """Pairs with the rows found that were not evicted before the chunk."""
+        if self.rows.liveness.death is None:
+            return by, found
+        there = self.rows.alive_until(found) > before.clock
+        return by[there], found[there]
 
     def settle(self, clock: int) -> None:
         """The buffer drops expired rows."""
