@@ -131,14 +131,28 @@ _CLIQUES: Final = {
 }
 
 
-def _joining(*queries: str, feedback: Feedback = "auto", seconds: int = _WINDOW_S) -> Engine:
-    engine = Engine(strategy=StrategyOptions(feedback=feedback, executor="tree"))
+#: A chain of four streams in the order written.
+_CHAIN: Final = (
+    "SELECT a.x FROM {a}, {b}, {c}, {d} WHERE a.x = b.x AND b.z = c.z AND c.y = d.y AND d.z >= 0"
+)
+
+
+def _joining(
+    *queries: str,
+    feedback: Feedback = "auto",
+    seconds: int = _WINDOW_S,
+    window: str = "",
+    optimize: bool = True,
+) -> Engine:
+    strategy = StrategyOptions(feedback=feedback, executor="tree", optimize=optimize)
+    engine = Engine(strategy=strategy)
     read = [s for s in _STREAMS if any(f"{{{s}}}" in sql for sql in queries)]
     for stream in read:
         engine.sql(
             f"CREATE STREAM {stream} (ts TIMESTAMP, x BIGINT, y BIGINT, z BIGINT) TIMESTAMP BY ts"
         )
-    windows = {s: f"{s} [RANGE {seconds} SECONDS] AS {s}" for s in _STREAMS}
+    window = window or f"RANGE {seconds} SECONDS"
+    windows = {s: f"{s} [{window}] AS {s}" for s in _STREAMS}
     for number, sql in enumerate(queries):
         engine.query(sql.format(**windows), name=f"q{number}")
     return engine
@@ -160,8 +174,10 @@ def _uniform(call: int, *, values: int, partners: float = 1.0) -> Rows:
 
 
 def feedback_cases() -> Iterator[Case]:
-    """Uniform joins, in which feedback saves nothing, with it and without; and joins with a UNION
-    or DISTINCT between them, beside those joins alone, where one row in a hundred is needed.
+    """Uniform joins, in which feedback saves nothing, with it and without; joins with a UNION or
+    DISTINCT between them, beside those joins alone, where one row in a hundred is needed; a chain
+    whose last two streams have no pairs, with feedback and without; and windows of rows beside
+    windows over time that hold as many, each of whose results is taken back, too.
     """
     for name, (values, seconds, where) in _CLIQUES.items():
         read = ", ".join(f"{{{s}}}" for s in _STREAMS if f"{s}." in where)
@@ -173,6 +189,14 @@ def feedback_cases() -> Iterator[Case]:
     for name, (sql, joins) in _BETWEEN.items():
         engines = {name: partial(_joining, sql), "plain": partial(_joining, *joins)}
         yield Case(f"{name} between joins", engines, rare, 1.2, is_same=name == "UNION ALL")
+    chain = partial(_joining, _CHAIN, optimize=False)
+    apart = partial(_uniform, values=500, partners=0.0)
+    engines = {str(way): partial(chain, feedback=way) for way in _WAYS}
+    yield Case("a chain of 4 streams without pairs of the last two", engines, apart, 0.5)
+    counted = f"ROWS {_WINDOW_S * _ROWS}"
+    fixed = partial(_joining, _PLAIN, optimize=False)
+    engines = {"ROWS": partial(fixed, window=counted), "RANGE": fixed}
+    yield Case("a tree over windows of rows", engines, rare, 3.0, is_same=False)
 
 
 # -- shedding --------------------------------------------------------------------------------------
