@@ -306,7 +306,9 @@ class Gate:
     def is_sweep_due(self, rows: int) -> bool:
         """Count new rows; returns whether the visible ones are to be judged again before them."""
         due = self.sweeps.count(rows)
-        return due and len(self._consumers) == 1 and not self.is_unprobed
+        if not due or len(self._consumers) != 1 or self.is_unprobed:
+            return False
+        return not any(c.unjudged for c in self._consumers.values())  # else they would be twice
 
     @property
     def is_unprobed(self) -> bool:
