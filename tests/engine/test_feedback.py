@@ -105,6 +105,21 @@ def test_who_waits_is_not_joined() -> None:
     assert out["q"].num_rows == 60
     assert waiting(engine) == {"refused": 100, "resumed": 3, "waiting": 97}
     assert rows_made(engine) == 60
+    counters = engine.queries["q"].stats()
+    assert (counters["rows_suspended"], counters["rows_released"]) == (120, 23)
+
+
+def test_rows_below_distinct_wait_for_what_joins_its_values() -> None:
+    """Of 100 values of a ⋈ b, each by 20 rows, three find one of c."""
+    engine = fan_out("jit", optimize=False)
+    inner = "SELECT DISTINCT a.k FROM a [RANGE 1 HOUR], b [RANGE 1 HOUR] WHERE a.g = b.g"
+    engine.drop("q")
+    engine.query(f"SELECT d.k FROM ({inner}) AS d, c [RANGE 1 HOUR] WHERE d.k = c.k", name="q")
+    process_all(engine, {"a": keyed(range(100)), "b": keyed([0] * 20)})
+    assert waiting(engine) == {"refused": 100, "resumed": 0, "waiting": 100}
+    out = process_all(engine, {"c": keyed([7, 8, 9, 500])})
+    assert sorted(out["q"]["k"].to_pylist()) == [7, 8, 9]
+    assert rows_made(engine) == 60
 
 
 def test_without_feedback_all_are_joined() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from eddyline import Engine
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.testing.feeding import process_all
@@ -58,6 +60,31 @@ def test_doe_waits_for_any_row() -> None:
     assert waiting(engine) == {"refused": 100, "resumed": 0, "waiting": 100}
     assert process_all(engine, {"c": keyed([7])})["q"].num_rows == 20
     assert waiting(engine) == {"refused": 100, "resumed": 100, "waiting": 0}
+
+
+@pytest.mark.parametrize("executor", ["eddy", "tree"])
+def test_rows_return_to_the_gate_when_their_last_match_has_gone(executor: str) -> None:
+    """Rows of a live for an hour, those of c for a second: each is needed for a second."""
+    engine = fan_out("jit", executor=executor, optimize=False)
+    engine.drop("q")
+    query = (
+        "SELECT a.k FROM a [RANGE 1 HOUR], b [RANGE 1 HOUR], c [RANGE 1 SECOND] "
+        "WHERE a.g = b.g AND a.k = c.k"
+    )
+    engine.query(query, name="q")
+    second = 1_000_000
+    process_all(engine, {"b": keyed([0])})
+    for number in range(12):
+        keys = range(number * 500, number * 500 + 500)
+        ts = 2 * number * second
+        process_all(engine, {"a": keyed(keys, ts), "c": keyed(keys, ts)})
+    found = waiting(engine)
+    assert found["waiting"] >= 4_000
+    assert process_all(engine, {"b": keyed([0], 24 * second)})["q"].num_rows == 0
+    out = process_all(engine, {"c": keyed([3, 5_999], 25 * second)})
+    assert sorted(out["q"]["k"].to_pylist()) == [3, 3, 5_999, 5_999]
+    assert 1 <= waiting(engine)["resumed"] - found["resumed"] <= 2
+    assert process_all(engine, {"b": keyed([0], 25 * second)})["q"].num_rows == 2
 
 
 def test_a_query_with_longer_windows_is_about_rows_that_wait() -> None:

@@ -15,7 +15,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from eddyline.bench.comparison.reactive import REACTIVE
-from eddyline.runtime.feedback.gate import Trial
+from eddyline.runtime.feedback.sweeps import Sweeps
+from eddyline.runtime.feedback.trial import Trial
 from eddyline.testing import pretty
 from eddyline.testing.strategies.join_trees import join_tree_case
 
@@ -37,6 +38,24 @@ OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
 @given(SEEDS, OPTIONS)
 def test_the_answer_is_right_at_every_instant(seed: int, options: dict[str, Any]) -> None:
     join_tree_case(seed, most_streams=5).play(**options).finish()
+
+
+@given(SEEDS, OPTIONS, st.booleans())
+def test_feedback_passes_distinct(seed: int, options: dict[str, Any], optimize: bool) -> None:
+    case = join_tree_case(seed, most_streams=5, distinct=True)
+    case.play(**options, optimize=optimize).finish()
+
+
+@given(SEEDS, OPTIONS, st.booleans())
+def test_feedback_over_windows_of_rows(seed: int, options: dict[str, Any], sweep: bool) -> None:
+    luck = Random(seed)
+    case = join_tree_case(seed, most_streams=5, counted=True)
+    expected = case.play(feedback="off", keep=options["keep"]).changes()
+    event("with results" if expected.num_rows else "without results")
+    with patch.object(Sweeps, "count", lambda *_: sweep and luck.random() < 0.5):
+        script = case.play(**options)
+    assert pretty(in_order(script.changes())) == pretty(in_order(expected))
+    script.finish()
 
 
 @given(SEEDS, OPTIONS)
@@ -61,6 +80,17 @@ def test_feedback_can_end_and_begin_at_any_time(seed: int, options: dict[str, An
     stops = patch.object(Trial, "spares_nothing", lambda _: luck.random() < 0.2)
     with stops, patch.object(Trial, "let_pass", let_pass):
         join_tree_case(seed, most_streams=5).play(**{**options, "feedback": "auto"}).finish()
+
+
+@given(SEEDS, OPTIONS)
+def test_rows_can_be_suspended_again_at_any_time(seed: int, options: dict[str, Any]) -> None:
+    luck = Random(seed)
+    case = join_tree_case(seed, most_streams=5)
+    expected = case.play(feedback="off", keep=options["keep"]).changes()
+    with patch.object(Sweeps, "count", lambda *_: luck.random() < 0.5):
+        script = case.play(**options)
+    assert pretty(in_order(script.changes())) == pretty(in_order(expected))
+    script.finish()
 
 
 def in_order(changes: pa.Table) -> pa.Table:

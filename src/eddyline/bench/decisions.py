@@ -101,11 +101,18 @@ def compared(case: Case, calls: int = _CALLS, warm: int = _WARM) -> Comparison:
 # -- feedback --------------------------------------------------------------------------------------
 
 _PLAIN: Final = "SELECT a.x, b.y FROM {a}, {b}, {c} WHERE a.x = b.x AND b.y = c.y"
+#: By what is between joins: a query, and the joins that it contains as queries.
 _BETWEEN: Final = {
-    "UNION ALL": "SELECT u.x, u.y FROM (SELECT a.x, b.y FROM {a}, {b} WHERE a.x = b.x UNION ALL "
-    "SELECT x, y FROM {d}) AS u, {c} WHERE u.y = c.y",
-    "DISTINCT": "SELECT u.x, u.y FROM (SELECT DISTINCT a.x, b.y FROM {a}, {b} WHERE a.x = b.x) "
-    "AS u, {c} WHERE u.y = c.y",
+    "UNION ALL": (
+        "SELECT u.x, u.y FROM (SELECT a.x, b.y FROM {a}, {b} WHERE a.x = b.x UNION ALL "
+        "SELECT x, y FROM {d}) AS u, {c} WHERE u.y = c.y",
+        [_PLAIN, "SELECT d.x, d.y FROM {d}, {c} WHERE d.y = c.y"],
+    ),
+    "DISTINCT": (
+        "SELECT u.x, u.y FROM (SELECT DISTINCT a.x, b.y FROM {a}, {b} WHERE a.x = b.x) "
+        "AS u, {c} WHERE u.y = c.y",
+        [_PLAIN],
+    ),
 }
 _WAYS: Final[tuple[Feedback, ...]] = ("auto", "off")
 #: Values of the columns, seconds of the windows, and what is joined.
@@ -124,15 +131,30 @@ _CLIQUES: Final = {
 }
 
 
-def _joining(sql: str, feedback: Feedback = "auto", seconds: int = _WINDOW_S) -> Engine:
-    engine = Engine(strategy=StrategyOptions(feedback=feedback, executor="tree"))
-    read = [s for s in _STREAMS if f"{{{s}}}" in sql]
+#: A chain of four streams in the order written.
+_CHAIN: Final = (
+    "SELECT a.x FROM {a}, {b}, {c}, {d} WHERE a.x = b.x AND b.z = c.z AND c.y = d.y AND d.z >= 0"
+)
+
+
+def _joining(
+    *queries: str,
+    feedback: Feedback = "auto",
+    seconds: int = _WINDOW_S,
+    window: str = "",
+    optimize: bool = True,
+) -> Engine:
+    strategy = StrategyOptions(feedback=feedback, executor="tree", optimize=optimize)
+    engine = Engine(strategy=strategy)
+    read = [s for s in _STREAMS if any(f"{{{s}}}" in sql for sql in queries)]
     for stream in read:
         engine.sql(
             f"CREATE STREAM {stream} (ts TIMESTAMP, x BIGINT, y BIGINT, z BIGINT) TIMESTAMP BY ts"
         )
-    windows = {s: f"{s} [RANGE {seconds} SECONDS] AS {s}" for s in _STREAMS}
-    engine.query(sql.format(**windows), name="q")
+    window = window or f"RANGE {seconds} SECONDS"
+    windows = {s: f"{s} [{window}] AS {s}" for s in _STREAMS}
+    for number, sql in enumerate(queries):
+        engine.query(sql.format(**windows), name=f"q{number}")
     return engine
 
 
@@ -152,19 +174,29 @@ def _uniform(call: int, *, values: int, partners: float = 1.0) -> Rows:
 
 
 def feedback_cases() -> Iterator[Case]:
-    """Uniform joins, in which feedback saves nothing, with it and without; and joins with a UNION
-    or DISTINCT between them, beside those joins alone, where one row in a hundred is needed.
+    """Uniform joins, in which feedback saves nothing, with it and without; joins with a UNION or
+    DISTINCT between them, beside those joins alone, where one row in a hundred is needed; a chain
+    whose last two streams have no pairs, with feedback and without; and windows of rows beside
+    windows over time that hold as many, each of whose results is taken back, too.
     """
     for name, (values, seconds, where) in _CLIQUES.items():
         read = ", ".join(f"{{{s}}}" for s in _STREAMS if f"{s}." in where)
         sql = f"SELECT a.x FROM {read} WHERE {where}"
-        engines = {str(way): partial(_joining, sql, way, seconds) for way in _WAYS}
+        engines = {str(way): partial(_joining, sql, feedback=way, seconds=seconds) for way in _WAYS}
         rows = partial(_uniform, values=values)
         yield Case(f"feedback of a uniform clique, {name}", engines, rows, 1.03)
     rare = partial(_uniform, values=500, partners=0.01)
-    for name, sql in _BETWEEN.items():
-        engines = {name: partial(_joining, sql), "plain": partial(_joining, _PLAIN)}
-        yield Case(f"{name} between joins", engines, rare, 1.2, is_same=False)
+    for name, (sql, joins) in _BETWEEN.items():
+        engines = {name: partial(_joining, sql), "plain": partial(_joining, *joins)}
+        yield Case(f"{name} between joins", engines, rare, 1.2, is_same=name == "UNION ALL")
+    chain = partial(_joining, _CHAIN, optimize=False)
+    apart = partial(_uniform, values=500, partners=0.0)
+    engines = {str(way): partial(chain, feedback=way) for way in _WAYS}
+    yield Case("a chain of 4 streams without pairs of the last two", engines, apart, 0.5)
+    counted = f"ROWS {_WINDOW_S * _ROWS}"
+    fixed = partial(_joining, _PLAIN, optimize=False)
+    engines = {"ROWS": partial(fixed, window=counted), "RANGE": fixed}
+    yield Case("a tree over windows of rows", engines, rare, 3.0, is_same=False)
 
 
 # -- shedding --------------------------------------------------------------------------------------

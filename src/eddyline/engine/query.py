@@ -203,18 +203,23 @@ class Query:
     @locked
     def stats(self) -> dict[str, Any]:
         """Counters since the query was added: rows out, bad rows, rows kept by its last operator,
-        and seconds from when rows could be processed to when their results were released; and
-        ``set_aside``, why it does not run any more (None: it runs).
+        and seconds from when rows could be processed to when their results were released;
+        ``rows_suspended`` before joins until they have matches, and how often one was released, in
+        the joins that it reads; and ``set_aside``, why it does not run any more (None: it runs).
         """
         return self.counters()
 
     def counters(self) -> dict[str, Any]:
         """The result of ``stats``."""
-        counted = self.counted
+        counted, suspended, released = self.counted, 0, 0
+        if self.subscription is not None:
+            suspended, released = self.subscription.suspensions
         return {
             "rows_out": int(counted.rows_out[0]),
             "bad": self.failures.total,
             "rows_kept": 0 if self.subscription is None else self.operator.kept(),
+            "rows_suspended": suspended,
+            "rows_released": released,
             "latency": counted.latency(0),
             "set_aside": self.set_aside,
             **self.shedding(self),

@@ -39,6 +39,17 @@ def merge_destinations(
 
 
 @kernel
+def interleaved(a: np.ndarray, b: np.ndarray, to_a: np.ndarray, to_b: np.ndarray) -> np.ndarray:
+    """The values of two sequences at the places that ``merge_destinations`` returns."""
+    out = np.empty(a.size + b.size, a.dtype)
+    for i in range(a.size):
+        out[to_a[i]] = a[i]
+    for i in range(b.size):
+        out[to_b[i]] = b[i]
+    return out
+
+
+@kernel
 def merged_order(ts: np.ndarray, seq: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """The order that merges sequences standing one behind the other, up to each of ``ends``.
 

@@ -56,9 +56,12 @@ class GroupPlanner(StorePlanner):
     def _distinct(self, plan: Distinct) -> Operator:
         if plan.input.takes_back:
             return self._counted_distinct(plan)
+        return self._distinct_over(plan, self.build(plan.input))
+
+    def _distinct_over(self, plan: Distinct, source: Operator) -> Operator:
+        """Duplicate elimination of a plan whose input takes no row back."""
         types = [f.type for f in plan.schema]
-        expiries = self.timed_expiries(plan, [np.int64] * 3)
-        return self._delta(self.build(plan.input), types, expiries)
+        return self._delta(source, types, self.timed_expiries(plan, [np.int64] * 3))
 
     def _delta(
         self, source: Operator, types: Sequence[pa.DataType], expiries: ExpiryStore

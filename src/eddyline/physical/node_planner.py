@@ -52,6 +52,7 @@ from eddyline.physical.compiled import (
     scan_below,
     stem_window,
 )
+from eddyline.physical.evictions import evicting_scans, without_evictions
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.tree import FeedbackTree, feeds_back, takes_feedback
 from eddyline.physical.group_planner import GroupPlanner
@@ -60,10 +61,11 @@ from eddyline.physical.over import partitions_of
 from eddyline.physical.patterns import base_scan, is_endless, passes_rows, row_ids_of
 from eddyline.physical.running_over import running_form
 from eddyline.physical.session_groups import session_form, session_grouping
-from eddyline.physical.strategy import JoinTreeBuilder, Strategy
+from eddyline.physical.strategy import JoinTreeBuilder, Strategy, TreeInputs
 from eddyline.physical.window_groups import window_groups
 from eddyline.runtime.batch import Evaluator
 from eddyline.runtime.graph import Graph
+from eddyline.runtime.join_inputs.evictions import EvictedResults, EvictingWindow
 from eddyline.runtime.join_inputs.join_input import InputRows, JoinInput, StemRows
 from eddyline.runtime.join_inputs.table_input import StaticInput, TableInput
 from eddyline.runtime.operators.asof import AsofJoin as AsofOperator
@@ -192,7 +194,8 @@ class NodePlanner(GroupPlanner):
 
     def _scan(self, node: StreamScan, probed: bool) -> Operator:
         stem, key = self._stem_of(node.stream), (str(node.window), probed)
-        return Scan(stem, stem.open_window(key, partial(stem_window, node, stem, probed)), key)
+        window = stem.open_window(key, partial(stem_window, node, stem, probed))
+        return Scan(stem, window, key, evicts=node.evicts)
 
     def _final(self, plan: FinalRows) -> Operator:
         """Operators of several Finals share the groups of their windows."""
@@ -268,8 +271,9 @@ class NodePlanner(GroupPlanner):
         return TableInput(table, keys, remember=remember, history=False)
 
     def _join(self, plan: Join) -> Operator:
-        if takes_feedback(plan, self._strategy):
-            return self._feedback_tree(plan).join()
+        tree = without_evictions(plan) if plan.takes_back and self._may_evict else plan
+        if isinstance(tree, Join) and takes_feedback(tree, self._strategy):
+            return self._feedback_tree(tree).join()
         keys = ([k for k, _ in plan.keys], [k for _, k in plan.keys])
         sources = [self._stored(p) for p in plan.inputs]
         scanned = self._strategy.nested_loops
@@ -279,10 +283,25 @@ class NodePlanner(GroupPlanner):
         )
         return JoinOperator(sources[0], sources[1], (left, right), residual(plan))
 
+    @property
+    def _may_evict(self) -> bool:
+        """Whether feedback knows rows that are evicted: pairs are kept by the expiry of rows."""
+        return self._strategy.feedback_form is None and not self._strategy.combinations
+
     def _feedback_tree(self, plan: Join | LookupSemiJoin) -> JoinTreeBuilder:
         form = self._strategy.feedback_form
         make = FeedbackTree if form is None else form.tree
-        return make(plan, self._graph, self._strategy, self._stored)
+        inputs = TreeInputs(self._stored, self._distinct_over, self._spooled, self.results_of)
+        return make(plan, self._graph, self._strategy, inputs)
+
+    def results_of(self, plan: Plan) -> ResultRows:
+        """Where the results of a join of a tree with feedback are stored."""
+        width, lazy_us = row_ids_of(plan).stored_width, self._strategy.lazy_us
+        windows = []
+        for number, leaf in evicting_scans(plan):
+            scan = scan_below(self.build(leaf, probed=True))
+            windows.append(EvictingWindow(number, scan.stem, scan.window))
+        return EvictedResults(width, windows, lazy_us) if windows else ResultRows(width)
 
     def _input_rows(self, plan: Plan, source: Operator) -> InputRows:
         """Where the rows of a join's input are stored."""
@@ -296,7 +315,7 @@ class NodePlanner(GroupPlanner):
             row_ids_of(plan).stored_width,
             strict=plan.takes_back,
             explicit=explicit,
-            by_ids=explicit,
+            by_ids=explicit or plan.takes_back,
             lazy_us=self._strategy.lazy_us,
         )
 

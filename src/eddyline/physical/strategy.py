@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 from eddyline.algebra.plan import (
     AntiJoin,
+    Distinct,
     GroupBy,
     Join,
     Lookup,
@@ -20,6 +21,7 @@ from eddyline.optimizer.estimates import premature_share
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.operators.base import Operator
+from eddyline.runtime.stores.intermediates import ResultRows
 
 StateStrategy = Literal["upa", "direct", "negative-tuple"]
 Feedback = Literal["off", "doe", "jit", "auto"]
@@ -36,6 +38,22 @@ class JoinTreeBuilder(Protocol):
         """The operator that looks up the results of the tree, made of their operator."""
 
 
+@dataclass(frozen=True)
+class TreeInputs:
+    """Builds the operators between and below the joins of a tree with feedback.
+
+    Attributes:
+        leaf: of an input that is no join of the tree, its rows in a store. distinct: of a DISTINCT
+            over an operator. spooled: puts the rows of a plan's operator into a store. results:
+            makes the store of the results of a join.
+    """
+
+    leaf: Callable[[Plan], Operator]
+    distinct: Callable[[Distinct, Operator], Operator]
+    spooled: Callable[[Plan, Operator], Operator]
+    results: Callable[[Plan], ResultRows]
+
+
 class FeedbackForm(Protocol):
     """A form of feedback between joins that replaces the product's own, for comparison."""
 
@@ -48,7 +66,7 @@ class FeedbackForm(Protocol):
         top: Join | LookupSemiJoin,
         graph: Graph,
         strategy: Strategy,
-        leaf: Callable[[Plan], Operator],
+        inputs: TreeInputs,
     ) -> JoinTreeBuilder:
         """As of ``eddyline.physical.feedback.tree.FeedbackTree``."""
 

@@ -17,10 +17,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from eddyline.kernels.merge import merge_destinations
+from eddyline.kernels.merge import interleaved, merge_destinations
 from eddyline.runtime.failures import collecting, failed_rows, report
 from eddyline.runtime.recipients import Recipients
-from eddyline.runtime.stores.columns import Array, Column
+from eddyline.runtime.stores.columns import Array, Column, raw_values
 from eddyline.runtime.stores.rowstore import RowStore
 
 #: ``seq`` of a change that an expiry causes: before the arrivals of its instant.
@@ -208,12 +208,44 @@ def merge(batches: Sequence[Batch]) -> Batch:
         if len(out) == 0:
             out = other
             continue
-        to_a, to_b = merge_destinations(out.ts, out.seq, other.ts, other.seq)
-        order = np.empty(to_a.size + to_b.size, np.int64)
-        order[to_a] = np.arange(to_a.size)
-        order[to_b] = np.arange(to_b.size) + to_a.size
-        out = concatenated([out, other]).take(order)
+        out = _interleaved(out, other, *merge_destinations(out.ts, out.seq, other.ts, other.seq))
     return out
+
+
+def _interleaved(one: Batch, other: Batch, to_one: Array, to_other: Array) -> Batch:
+    """One batch of two with the same layout, given the places of the changes of each."""
+
+    def lane(a: Array, b: Array) -> Array:
+        return interleaved(a, b, to_one, to_other)
+
+    cells = one.cells
+    if one.stores != other.stores or not all(isinstance(c, Stored) for c in cells):
+        columns = zip(one.columns(), other.columns(), strict=True)
+        cells = tuple(_interleaved_column(a, b, to_one, to_other) for a, b in columns)
+    pair = None
+    if one.pair is not None and other.pair is not None:
+        pair = lane(one.pair, other.pair)
+    return Batch(
+        lane(one.ts, other.ts),
+        lane(one.seq, other.seq),
+        lane(one.exp, other.exp),
+        lane(one.sign, other.sign),
+        tuple(lane(a, b) for a, b in zip(one.ids, other.ids, strict=True)),
+        one.stores,
+        cells,
+        pair,
+    )
+
+
+def _interleaved_column(one: pa.Array, other: pa.Array, to_one: Array, to_other: Array) -> pa.Array:
+    kind, nulls = one.type, one.null_count + other.null_count
+    if pa.types.is_primitive(kind) and kind.bit_width == 64 and nulls == 0:
+        values = raw_values(one, np.dtype(np.int64)), raw_values(other, np.dtype(np.int64))
+        out = interleaved(*values, to_one, to_other)
+        return pa.Array.from_buffers(kind, out.size, [None, pa.py_buffer(out)])
+    numbers = np.arange(to_one.size), np.arange(to_other.size) + to_one.size
+    order = interleaved(*numbers, to_one, to_other)
+    return pa.concat_arrays([one, other]).take(pa.array(order))
 
 
 def concatenated(batches: Sequence[Batch]) -> Batch:

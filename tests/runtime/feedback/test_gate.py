@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline.runtime.feedback.gate import Gate, Trial
+from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.match_probe import Matches
+from eddyline.runtime.feedback.trial import Trial
 from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.stores.intermediates import ResultRows
@@ -156,3 +157,27 @@ def test_trials(refused: int, resumed: int, useless: bool) -> None:
         rests.append(passed + 4_096)
         trial.fall_asleep()
     assert rests[1] == 2 * rests[0]
+
+
+def test_rows_without_a_match_any_more_are_suspended_again() -> None:
+    probe = Known()
+    gated = Gated(probe)
+    probe.learn(1, 2)
+    assert gated.admitted("1s", "_op|_ts|_exp|v\n+|1s|9s|1\n+|1s|9s|2") == [1, 2]
+    probe.values.remove(1)
+    assert gated.gate.suspend(gated.buffer.placed, 2_000_000).tolist() == [False, True]
+    assert gated.gate.stats()["returned"] == 1
+    assert gated.gate.missed == [0], "it had a match when it came"
+    probe.learn(1)
+    assert gated.resumed(3) == [1]
+
+
+def test_there_is_no_sweep_before_restored_rows_are_judged() -> None:
+    """Rows that a sweep suspends would be suspended twice."""
+    probe = Known()
+    gated = Gated(probe)
+    assert gated.gate.is_sweep_due(1 << 20)
+    gated.gate.restored()
+    assert not gated.gate.is_sweep_due(1 << 20)
+    gated.resumed(1)
+    assert gated.gate.is_sweep_due(1 << 20)

@@ -26,7 +26,11 @@ def buffered(source: Operator) -> InputBuffer:
 def keys_of(run: Run, kind: str) -> KeySet:
     buffer = run.operator
     assert isinstance(buffer, InputBuffer)
-    keys = buffer.index("k", [column(0)]) if kind == "index" else buffer.filter("k", [column(0)])
+    keys = (
+        buffer.keys.index("k", [column(0)])
+        if kind == "index"
+        else buffer.keys.filter("k", [column(0)])
+    )
     keys.acquire()
     return keys
 

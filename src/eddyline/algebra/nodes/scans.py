@@ -25,11 +25,15 @@ Updates = Literal["static", "non-retroactive", "retroactive"]
 
 @dataclass(frozen=True)
 class StreamScan(Plan):
-    """Emits each row of a stream as it arrives; keeps nothing itself (the SteM does)."""
+    """Emits each row of a stream as it arrives; keeps nothing itself (the SteM does).
+
+    ``evicts``: a window of rows also emits a '-' for each row that leaves it.
+    """
 
     stream: str
     window: Window
     fields: Schema
+    evicts: bool = True
 
     @cached_property
     def schema(self) -> Schema:
@@ -39,11 +43,13 @@ class StreamScan(Plan):
     def pattern(self) -> Pattern:
         if isinstance(self.window, Unbounded):
             return Pattern.MONOTONIC
-        return Pattern.WKS if isinstance(self.window, Range) else Pattern.STR
+        if isinstance(self.window, Range):
+            return Pattern.WKS
+        return Pattern.STR if self.evicts else Pattern.WK
 
     @cached_property
     def takes_back(self) -> bool:
-        return isinstance(self.window, (Rows, PartitionRows))
+        return self.evicts and isinstance(self.window, (Rows, PartitionRows))
 
     @cached_property
     def lifespan_us(self) -> int | None:

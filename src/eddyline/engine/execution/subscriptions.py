@@ -38,6 +38,12 @@ class Subscription(ABC):
     def answer(self, clock: int) -> Batch:
         """The results that are in the answer at ``clock``."""
 
+    @property
+    def suspensions(self) -> tuple[int, int]:
+        """See ``Operator``: of all operators that the query reads."""
+        found = [o.suspensions for o in in_order([self.operator], probed=False)]
+        return sum(suspended for suspended, _ in found), sum(released for _, released in found)
+
     @abstractmethod
     def add_metrics(self, total: QueryMetrics) -> None:
         """Add what was counted so far to query 0 of ``total``."""

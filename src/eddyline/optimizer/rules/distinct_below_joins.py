@@ -23,6 +23,11 @@ the sign of zero, but DISTINCT takes them for one value on either side, so this 
 **When it pays.** The paper fires always. But where nearly every row has values of its own, the join
 keeps as much as before and every row passes one more hash table; so each side is decided by cost.
 
+Of a Distinct that is joined again the upper join gives feedback to the lower one, through the
+Distinct; over two of them it would end there. The cost model does not know what feedback saves, so
+a plan without it must cost a quarter: measured, plans that it puts at a third took 0.9 to 1.9 times
+as long.
+
 **Where it must not fire.**
 - Over a strict input (ROWS windows, negation, changing tables) or GROUP BY: there duplicate
   elimination has to count all rows, and would save nothing.
@@ -34,6 +39,7 @@ keeps as much as before and every row passes one more hash table; so each side i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -52,6 +58,7 @@ from eddyline.algebra.plan import (
     Project,
     StreamScan,
     TableScan,
+    below_projections,
     join,
 )
 from eddyline.algebra.reads import nodes
@@ -60,6 +67,8 @@ from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.optimizer.traversal import OncePerNode, Rule, moved, substituted
 
+#: By what factor a plan must cost less, below a join that gives feedback.
+_LEAST_GAIN: Final = 4.0
 #: Functions with equal results for 0.0 and -0.0.
 _COMPARISONS: Final = frozenset({"=", "<>", "<", "<=", ">", ">=", "<=>"})
 
@@ -68,14 +77,19 @@ def distinct_below_joins(
     plan: Plan, statistics: Statistics = UNKNOWN, prices: Prices = TYPICAL
 ) -> Plan:
     """Add a Distinct to the inputs of joins below a Distinct, where that costs less."""
+    joins = (n for n in nodes(plan) if type(n) is Join and not n.takes_back)
+    joined = {below_projections(p) for join in joins for p in join.inputs}
 
     def changed(rewritten: Rule, node: Plan) -> Plan:
         same = node.with_inputs(*map(rewritten, node.inputs))
         found = _distinct_join(node)
         if found is None:
             return same
-        variants = (same, *found.variants(rewritten))
-        return min(variants, key=lambda p: cost(p, statistics, prices).total)
+        costs = {p: cost(p, statistics, prices).total for p in found.variants(rewritten)}
+        cheapest = min(costs, key=lambda p: costs[p], default=same)
+        gain = _LEAST_GAIN if node in joined else 1.0
+        is_worth_it = gain * costs.get(cheapest, math.inf) < cost(same, statistics, prices).total
+        return cheapest if is_worth_it else same
 
     return OncePerNode(changed)(plan)
 

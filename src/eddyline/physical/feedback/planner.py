@@ -17,6 +17,7 @@ from eddyline.runtime.feedback.key_index import KeyIndex
 from eddyline.runtime.feedback.match_probe import KeyProbe, MatchProbe, NewPairs, PairProbe
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.buffer import InputBuffer
+from eddyline.runtime.join_inputs.gated_rows import GatedRows
 from eddyline.runtime.operators.base import Operator
 
 
@@ -25,7 +26,8 @@ class FeedbackPlanner:
 
     Args:
         tree: its joins. top: the join at its top.
-        buffer: gives the rows of an input. name: gives the name of an input, for statistics.
+        buffer: gives all rows of an input. admitted: gives those that its gate admits, or all if it
+            has none. name: gives the name of an input, for statistics.
     """
 
     def __init__(
@@ -35,6 +37,7 @@ class FeedbackPlanner:
         graph: Graph,
         strategy: Strategy,
         buffer: Callable[[Path], InputBuffer],
+        admitted: Callable[[Path], InputBuffer | GatedRows],
         name: Callable[[Path], str],
     ) -> None:
         self._tree = tree
@@ -42,28 +45,30 @@ class FeedbackPlanner:
         self._graph = graph
         self._strategy = strategy
         self._buffer = buffer
+        self._admitted = admitted
         self._name = name
 
     def probe(self, requirement: Requirement, probed: dict[Operator, None]) -> MatchProbe:
         """The probe of a gate; adds the operators that must run before it to ``probed``."""
-        for path in requirement.inputs:
-            probed[self._buffer(path)] = None
-        met = conjunction(tuple(c.expr for c in requirement.conditions))
         if len(requirement.inputs) == 2:
             return self._pair_probe(requirement, probed)
+        met = conjunction(tuple(c.expr for c in requirement.conditions))
         (path,), own = requirement.inputs, [compile_expr(k.own) for k in requirement.keys]
         others = tuple(k.other for k in requirement.keys)
+        rows = self._buffer(path) if requirement.of_all else self._admitted(path)
+        probed[rows] = None
+        name, keys = tuple(map(without_names, others)), [compile_expr(e) for e in others]
         if met is not None:
-            partners, buffer = self.index(path, others), self._buffer(path)
+            partners, buffer = rows.keys.index(name, keys), self._buffer(path)
             return ConditionProbe(own, partners, buffer, compile_predicate(met))
         if others and not requirement.at_once and self._strategy.mns == "bloom":
-            name = tuple(map(without_names, others))
-            known = self._buffer(path).filter(name, [compile_expr(e) for e in others])
-            return KeyProbe(own, known)
-        return KeyProbe(own, self.index(path, others), at_once=requirement.at_once)
+            return KeyProbe(own, rows.keys.filter(name, keys))
+        return KeyProbe(own, rows.keys.index(name, keys), at_once=requirement.at_once)
 
     def _pair_probe(self, requirement: Requirement, probed: dict[Operator, None]) -> PairProbe:
         own, partners = [], []
+        for path in requirement.inputs:
+            probed[self._buffer(path)] = None
         for place, path in enumerate(requirement.inputs):
             keys = [k for k in requirement.keys if k.place == place]
             own.append([compile_expr(k.own) for k in keys])
@@ -77,9 +82,9 @@ class FeedbackPlanner:
         )
 
     def index(self, path: Path, keys: tuple[Expr, ...]) -> KeyIndex:
-        """The rows of an input by key."""
+        """All rows of an input by key."""
         name = tuple(map(without_names, keys))
-        return self._buffer(path).index(name, [compile_expr(e) for e in keys])
+        return self._buffer(path).keys.index(name, [compile_expr(e) for e in keys])
 
     def _pairs(self, left: Path, right: Path) -> NewPairs:
         """The pairs of rows of the two inputs of a join."""

@@ -1,11 +1,13 @@
 """The requirements that the joins of a tree have on the rows below: the static part of feedback.
 
 A row of one input of a join is useful only if every join further up has a match for it among the
-rows of its other input. An input must be computed before it is probed, so of two inputs that are
-joins themselves only one, the follower, probes the results of the other, the leader. The leader may
-probe the streams below the follower, whose rows are never suspended: each pair of them that is
-joined first must have two rows that join. That costs more than a look-up, and is done where joins
-are expensive: with nested loops. docs/decisions/0013 shows that no result is lost.
+rows of its other input, and none that is suspended there: what is not admitted admits nothing
+(section III-C of the paper; along a chain of joins these are semi-joins). An input must be computed
+before it is probed, so of two inputs that are joins themselves only one, the follower, probes the
+results of the other, the leader. The leader may probe all rows of the streams below the follower,
+suspended or not: each pair of them that is joined first must have two rows that join. That costs
+more than a look-up, and is done where joins are expensive: with nested loops. docs/decisions/0013
+shows that no result is lost.
 
 Source: Yang and Papadias 2008, sections III and IV; the order of probes is ours.
 """
@@ -16,7 +18,15 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from eddyline.algebra.expressions import Expr, columns_of, shift_columns
-from eddyline.algebra.plan import Join, LookupJoin, LookupSemiJoin, Plan, Project, below_projections
+from eddyline.algebra.plan import (
+    Distinct,
+    Join,
+    LookupJoin,
+    LookupSemiJoin,
+    Plan,
+    Project,
+    below_projections,
+)
 from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.traversal import substituted
@@ -48,12 +58,14 @@ class Requirement:
         keys: equal in the row and its match; none: any row is a match.
         at_once: a match that is missing when a row arrives never arrives later.
         conditions: further conditions on the row and its match; none for two inputs.
+        of_all: suspended rows are matches as well: their gates depend on the rows that probe.
     """
 
     inputs: tuple[Path, ...]
     keys: tuple[Key, ...]
     at_once: bool = False
     conditions: tuple[Condition, ...] = ()
+    of_all: bool = False
 
     @property
     def terms(self) -> int:
@@ -63,7 +75,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class JoinTree:
-    """Joins of joins, with whatever only filters and renames between them.
+    """Joins of joins, with whatever only filters, renames or drops duplicates between them.
 
     Attributes:
         joins: by path.
@@ -109,7 +121,7 @@ def _visit(
         below = (*path, side)
         tree.inputs[below] = plan
         passed = tuple(passed_on(d, join, side) for d in wanted)
-        inner = inner_join(plan)
+        inner = join_below(plan)
         tree.requirements[below] = tuple(
             dict.fromkeys(d for d in passed if inner is None or _takes_both(d, plan))
         )
@@ -123,7 +135,8 @@ def _visit(
             tree.nearest[below] = _lowered(requirement, plan)
             passed = (requirement, *passed)
         elif strategy.nested_loops and strategy.feedback != "doe":
-            passed = (*_of_leaves(join.inputs[1 - side], requirement), *passed)
+            opposite = replace(requirement, of_all=True)
+            passed = (*_of_leaves(join.inputs[1 - side], opposite), *passed)
         _visit(inner, below, tuple(_lowered(d, plan) for d in passed), tree, strategy)
 
 
@@ -137,9 +150,22 @@ def inner_join(plan: Plan) -> Join | None:
     return plan if isinstance(plan, Join) and not isinstance(plan, LookupJoin) else None
 
 
+def join_below(plan: Plan) -> Join | None:
+    """The join that feedback on a plan's rows is for: ``inner_join``, or that below a DISTINCT.
+
+    Of the rows of a value either all have a match further up, or none has: the value is joined.
+    """
+    if (join := inner_join(plan)) is not None:
+        return join
+    below = below_projections(plan)
+    if not isinstance(below, Distinct) or below.takes_back:
+        return None
+    return inner_join(below.input)
+
+
 def _probing(join: Join, statistics: Statistics) -> set[int]:
     """The inputs of a join that are probed for matches among the other's rows."""
-    inner = [side for side, plan in enumerate(join.inputs) if inner_join(plan) is not None]
+    inner = [side for side, plan in enumerate(join.inputs) if join_below(plan) is not None]
     if len(inner) < 2:
         return set(inner)
     rows = [estimate(plan, statistics).rows for plan in join.inputs]
@@ -151,7 +177,7 @@ def _of_leaves(plan: Plan, requirement: Requirement) -> list[Requirement]:
 
     They are weaker: each pair of leaves that join must have two rows that do, other leaves one row.
     """
-    join = inner_join(plan)
+    join = join_below(plan)
     if join is None:
         return [requirement]
     keys, conditions = requirement.keys, requirement.conditions
@@ -166,12 +192,13 @@ def _of_leaves(plan: Plan, requirement: Requirement) -> list[Requirement]:
         own = (_over_input(k.other, join, side) for k in keys)
         found = [replace(k, other=o) for k, o in zip(keys, own, strict=True) if o is not None]
         met = [c for c in (c.of_input(join, side) for c in conditions) if c is not None]
-        halves.append(Requirement(((*path, side),), tuple(found), conditions=tuple(met)))
-    is_pair = join.keys and all(inner_join(i) is None for i in join.inputs)
+        half = Requirement(((*path, side),), tuple(found), conditions=tuple(met), of_all=True)
+        halves.append(half)
+    is_pair = join.keys and all(join_below(i) is None for i in join.inputs)
     if is_pair and all(h.keys for h in halves):
         both = halves[0].keys + tuple(replace(k, place=1) for k in halves[1].keys)
         probed = halves[0].inputs + halves[1].inputs
-        return [Requirement(probed, both), *(h for h in halves if h.conditions)]
+        return [Requirement(probed, both, of_all=True), *(h for h in halves if h.conditions)]
     return [d for i, h in zip(join.inputs, halves, strict=True) for d in _of_leaves(i, h)]
 
 
@@ -190,14 +217,15 @@ def passed_on(requirement: Requirement, join: Join, side: int) -> Requirement:
     places = {k.place for k in keys}
     if len(requirement.inputs) == 2 and len(places) < 2:
         place = min(places, default=0)
-        return Requirement((requirement.inputs[place],), tuple(replace(k, place=0) for k in keys))
+        (probed, keys) = requirement.inputs[place], tuple(replace(k, place=0) for k in keys)
+        return Requirement((probed,), keys, of_all=True)
     met = (c.on_input(join, side) for c in requirement.conditions)
     return replace(requirement, keys=keys, conditions=tuple(c for c in met if c is not None))
 
 
 def _takes_both(requirement: Requirement, plan: Plan) -> bool:
     """Whether a requirement on a join's rows is more than those on its inputs."""
-    inner = inner_join(plan)
+    inner = join_below(plan)
     assert inner is not None, "the plan is a join"
     lowered = _lowered(requirement, plan)
     return all(passed_on(lowered, inner, s).terms < requirement.terms for s in (0, 1))

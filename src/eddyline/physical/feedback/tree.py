@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from itertools import chain
+from typing import TypeAlias
 
 from eddyline.algebra.plan import (
+    Distinct,
     Filter,
     Join,
     Lookup,
@@ -19,22 +21,26 @@ from eddyline.algebra.plan import (
 )
 from eddyline.errors import EddylineError
 from eddyline.physical.compiled import output, residual, scan_below
+from eddyline.physical.evictions import evicting_scans
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.planner import FeedbackPlanner
-from eddyline.physical.feedback.requirements import Path, inner_join, join_tree
+from eddyline.physical.feedback.requirements import TABLE, Path, inner_join, join_below, join_tree
 from eddyline.physical.patterns import base_scan, row_ids_of
-from eddyline.physical.strategy import Strategy
+from eddyline.physical.strategy import Strategy, TreeInputs
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.gated_input import GatedInput
+from eddyline.runtime.join_inputs.gated_rows import GatedRows
 from eddyline.runtime.join_inputs.join_input import InputRows, StemRows
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.stateless import Filter as FilterOperator
 from eddyline.runtime.operators.stateless import Project as ProjectOperator
-from eddyline.runtime.stores.intermediates import ResultRows
+
+#: Operators that must run before another one.
+Probed: TypeAlias = dict[Operator, None]
 
 
 def takes_feedback(plan: Join, strategy: Strategy) -> bool:
@@ -43,7 +49,7 @@ def takes_feedback(plan: Join, strategy: Strategy) -> bool:
     """
     if strategy.feedback == "off" or plan.takes_back:
         return False
-    return any(inner_join(p) is not None for p in plan.inputs)
+    return any(join_below(p) is not None for p in plan.inputs)
 
 
 def feeds_back(plan: Plan, strategy: Strategy) -> bool:
@@ -69,15 +75,13 @@ class FeedbackTree:
 
     Args:
         top: the join on top, or the look-up join above it.
-        leaf: builds the operator of an input that is no join of the tree, its rows in a store.
+        inputs: builds the operators of inputs that are no joins of the tree.
 
     Attributes:
-        gate_type, input_type: of the joins. shares_joins: joins and indexes are shared with other
-            trees. suspends_pairs: whether ``Strategy.combinations`` applies.
+        shares_joins: joins and indexes are shared with other trees.
+        suspends_pairs: whether ``Strategy.combinations`` applies.
     """
 
-    gate_type: type[Gate] = Gate
-    input_type: type[GatedInput] = GatedInput
     shares_joins = True
     suspends_pairs = True
 
@@ -86,30 +90,37 @@ class FeedbackTree:
         top: Join | LookupSemiJoin,
         graph: Graph,
         strategy: Strategy,
-        leaf: Callable[[Plan], Operator],
+        inputs: TreeInputs,
     ) -> None:
         self._top = top
         self._graph = graph
         self._strategy = strategy
-        self._leaf = leaf
+        self._inputs = inputs
         if isinstance(top, Lookup):
             join = inner_join(top.left)
             assert join is not None, "feeds_back says so"
             self._tree = join_tree(join, strategy, top)
         else:
             self._tree = join_tree(top, strategy)
-        self._planner = FeedbackPlanner(self._tree, top, graph, strategy, self._buffer, self._name)
+        self._planner = FeedbackPlanner(
+            self._tree, top, graph, strategy, self._buffer, self._admitted, self._name
+        )
         joins = list(self._tree.joins.values())
         self._is_shared = self.shares_joins and len(set(joins)) == len(joins)
         self._buffers: dict[Path, InputBuffer] = {}
-        self._reads: list[tuple[JoinOperator, Path, list[Operator]]] = []
+        self._read: list[tuple[tuple[Gate, ...], Path]] = []
+        self._probed: list[tuple[Operator, list[Operator]]] = []
 
     def looking_up(self, make: Callable[[Operator], Operator]) -> Operator:
         """The look-up join above the tree; ``make`` builds it over the top of the tree."""
         return self._while_read(lambda: make(self._above((), self._top.left)))
 
     def join(self) -> Operator:
-        return self._while_read(partial(self._join, (), {}))
+        join = self._while_read(partial(self._join, (), {}))
+        if any(evicting_scans(self._top)):
+            assert isinstance(join, JoinOperator), "the join on top"
+            _feedback_of(join).takes_back = True
+        return join
 
     def _while_read(self, make: Callable[[], Operator]) -> Operator:
         """The operator above all joins with gates; the tree is a consumer until it is closed."""
@@ -122,73 +133,111 @@ class FeedbackTree:
         return operator
 
     def _stop_reading(self) -> None:
-        for join, path, probed in self._reads:
-            for gate in _feedback_of(join).gates:
+        for gates, path in self._read:
+            for gate in gates:
                 gate.remove((self, path))
-            self._graph.remove_inputs(join, probed)
-        self._reads.clear()
+        for operator, probed in self._probed:
+            self._graph.remove_inputs(operator, probed)
+        self._read.clear()
+        self._probed.clear()
 
     def _read_join(self, path: Path) -> Operator:
         """A join whose rows the tree reads, with the tree as a consumer of its gates."""
-        probed: dict[Operator, None] = {}
+        probed: tuple[Probed, Probed] = {}, {}
         wanted = [
-            [self._planner.probe(r, probed) for r in self._tree.requirements[(*path, s)]]
+            [self._planner.probe(r, probed[s]) for r in self._tree.requirements[(*path, s)]]
             for s in (0, 1)
         ]
         for side in (0, 1):
             self._buffer((*path, side))  # the joins below may exist already, without this consumer
         key = self._key("join", path, self._tree.joins[path])
-        is_new = key not in self._graph
-        join = self._graph.obtain(key, partial(self._join, path, probed))
+        is_new, further = key not in self._graph, Probed()
+        join = self._graph.obtain(key, partial(self._join, path, further))
         assert isinstance(join, JoinOperator), "the key of a join"
-        feedback = _feedback_of(join)
-        if not is_new and any(self._graph.is_below(join, operator) for operator in probed):
+        feedback, judges = _feedback_of(join), self._judges(join)
+        if not is_new and self._is_circular(judges, probed):
             # In other trees it runs first: then this tree requires all of its rows.
             for probe in chain(*wanted):
                 probe.close()
-            wanted, probed = [[], []], {}
+            wanted, probed = [[], []], ({}, {})
         if is_new and self.suspends_pairs:
-            feedback.combinations = self._planner.combinations(feedback, path, probed)
+            feedback.combinations = self._planner.combinations(feedback, path, further)
         elif feedback.combinations is not None:
             feedback.combinations.ending = True
         for gate, probes in zip(feedback.gates, wanted, strict=True):
             gate.add((self, path), probes, unjudged=not is_new)
-        self._graph.add_inputs(join, list(probed))
-        self._reads.append((join, path, list(probed)))
+        for operator, more in zip((join, *judges), (further, *probed), strict=True):
+            self._graph.add_inputs(operator, list(more))
+            self._probed.append((operator, list(more)))
+        self._read.append((feedback.gates, path))
         if not is_new:
             self._graph.has_more(join)
         return join
 
-    def _join(self, path: Path, probed: dict[Operator, None]) -> JoinOperator:
-        """A join; adds the operators that must run before it to ``probed``."""
-        join = self._tree.joins[path]
-        is_read = bool(path) or isinstance(self._top, Lookup)
+    def _judges(self, join: JoinOperator) -> tuple[Operator, Operator]:
+        """The operators that probe for the rows of a join's inputs."""
+        left, right = _feedback_of(join).inputs
+        return left.source, right.source
+
+    def _is_circular(self, judges: Iterable[Operator], probed: Iterable[Probed]) -> bool:
+        """Whether some of the operators that are to be probed have to run later."""
+        return any(
+            self._graph.is_below(judge, operator)
+            for judge, operators in zip(judges, probed, strict=True)
+            for operator in operators
+        )
+
+    def _join(self, path: Path, further: Probed) -> JoinOperator:
+        """A join; adds other operators that must run before it to ``further``."""
+        join, is_read = self._tree.joins[path], self._is_read(path)
         left, right = (self._input((*path, side), gated=is_read) for side in (0, 1))
-        feedback = self._feedback(path, left, right, probed)
-        return JoinOperator(left.buffer, right.buffer, (left, right), residual(join), feedback)
+        feedback = self._feedback(path, left, right, further)
+        return JoinOperator(left.source, right.source, (left, right), residual(join), feedback)
+
+    def _is_read(self, path: Path) -> bool:
+        """Whether the rows of the join at a path have a consumer in the tree."""
+        return bool(path) or isinstance(self._top, Lookup)
 
     def _input(self, path: Path, *, gated: bool) -> GatedInput:
         """An input of a join."""
         buffer, join = self._buffer(path), self._tree.joins[path[:-1]]
         exprs = tuple(pair[path[-1]] for pair in join.keys)
-        keys = [compile_expr(e) for e in exprs]
-        own_index = self._strategy.nested_loops or not self.shares_joins
-        shared = gate = None
-        if not (gated or own_index or path in self._tree.joins):
-            shared = self._planner.index(path, exprs)
+        keys, scanned = [compile_expr(e) for e in exprs], self._strategy.nested_loops
         if gated:
+            return GatedInput(buffer, keys, self._gated_rows(path))
+        shared = None
+        if not (scanned or path in self._tree.joins):
+            shared = self._planner.index(path, exprs)
+        return GatedInput(buffer, keys, None, shared=shared, scanned=scanned)
+
+    def _admitted(self, path: Path) -> InputBuffer | GatedRows:
+        """The rows of an input that its gate admits, or all, if it has none."""
+        is_gated = path != TABLE and self._is_read(path[:-1])
+        return self._gated_rows(path) if is_gated else self._buffer(path)
+
+    def _gated_rows(self, path: Path) -> GatedRows:
+        """The rows of an input of a join that is read."""
+
+        def make() -> GatedRows:
             name = self._name(path), self._name((*path[:-1], 1 - path[-1]))
-            gate = self.gate_type(name, buffer, trying=self._strategy.feedback == "auto")
-        scanned = self._strategy.nested_loops
-        return self.input_type(buffer, keys, gate, shared=shared, scanned=scanned)
+            buffer, trying = self._buffer(path), self._strategy.feedback == "auto"
+            keys = [compile_expr(pair[path[-1]]) for pair in join.keys]
+            gate, scanned = Gate(name, buffer, trying=trying), self._strategy.nested_loops
+            returning = not self._strategy.combinations
+            return GatedRows(buffer, gate, keys, returning=returning, scanned=scanned)
+
+        join = self._tree.joins[path[:-1]]
+        rows = self._graph.obtain(self._key(("gate", path[-1]), path[:-1], join), make)
+        assert isinstance(rows, GatedRows), "the key of gated rows"
+        return rows
 
     def _feedback(
-        self, path: Path, left: GatedInput, right: GatedInput, probed: dict[Operator, None]
+        self, path: Path, left: GatedInput, right: GatedInput, further: Probed
     ) -> JoinFeedback:
-        """The feedback of a join; ``probed`` as in ``_join``."""
+        """The feedback of a join; ``further`` as in ``_join``."""
         return JoinFeedback(left, right)
 
-    def _key(self, what: str, path: Path, plan: Plan) -> Hashable:
+    def _key(self, what: Hashable, path: Path, plan: Plan) -> Hashable:
         """The key of an operator of the tree in the graph."""
         return (what, plan) if self._is_shared else (what, plan, self._top, path)
 
@@ -207,8 +256,8 @@ class FeedbackTree:
     def _buffer(self, path: Path) -> InputBuffer:
         if path not in self._buffers:
             plan = self._tree.inputs[path]
-            inner = inner_join(plan) is not None
-            source = self._above(path, plan) if inner else self._leaf(plan)
+            inner = join_below(plan) is not None
+            source = self._result(path, plan) if inner else self._inputs.leaf(plan)
             make = partial(InputBuffer, source, self._rows(plan, source, inner=inner))
             operator = self._graph.obtain(self._key("buffer", path, plan), make)
             assert isinstance(operator, InputBuffer), "what has been obtained"
@@ -218,18 +267,25 @@ class FeedbackTree:
     def _rows(self, plan: Plan, source: Operator, *, inner: bool) -> InputRows:
         """Where the rows of an input are stored."""
         if inner or base_scan(plan) is None:
-            return ResultRows(row_ids_of(plan).stored_width)
+            return self._inputs.results(plan)
         scan = scan_below(source)
         return StemRows(scan.stem, scan.window)  # of a table, also deleted rows, while remembered
 
+    def _result(self, path: Path, plan: Plan) -> Operator:
+        """The join at a path, with what is between it and the next, and its rows in a store."""
+        source = self._above(path, plan)
+        return source if row_ids_of(plan).stored else self._inputs.spooled(plan, source)
+
     def _above(self, path: Path, plan: Plan) -> Operator:
-        """The join at a path, with the filters and projections above it."""
+        """The join at a path, with what is between it and the next."""
         if isinstance(plan, Join):
             return self._read_join(path)
-        assert isinstance(plan, (Filter, Project)), "nothing else is between joins of a tree"
+        assert isinstance(plan, (Filter, Project, Distinct)), "nothing else is between joins"
         source = self._above(path, plan.input)
         make: Callable[[], Operator]
-        if isinstance(plan, Filter):
+        if isinstance(plan, Distinct):
+            make = partial(self._inputs.distinct, plan, source)
+        elif isinstance(plan, Filter):
             make = partial(FilterOperator, source, compile_predicate(plan.predicate))
         else:
             make = partial(ProjectOperator, source, [output(e) for e in plan.exprs])

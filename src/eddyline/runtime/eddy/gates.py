@@ -6,6 +6,11 @@ its input until the first match that it lacks comes. From then on it is visible 
 instant. It need not probe again, since the match does, and there are no intermediate results that
 would be missing. docs/decisions/0014 shows that no result is lost.
 
+Gates are judged from the last source to the first. Rows of a source that is judged before are
+matches if they are visible themselves: in a chain a-b-c-d a row of c without one of d is no match
+for rows of b. Of a source that is judged after all rows are matches, or rows of two sources could
+wait for each other.
+
 Source: Yang and Papadias 2008, section V (M-Join and eddy).
 """
 
@@ -28,7 +33,7 @@ New = tuple[Batch, Array]
 
 
 class VisibleKeys(KeySet):
-    """The rows of an input without a gate, by one of its keys: its own index has them all."""
+    """The visible rows of an input by one of its keys: its own index has them."""
 
     def __init__(self, rows: LineageInput, name: Hashable) -> None:
         super().__init__(rows, rows.key(name))
@@ -38,8 +43,11 @@ class VisibleKeys(KeySet):
         """The input has its index."""
 
     def _add(self, batch: Batch, positions: Array) -> None:
+        self.fresh = self._link(batch, positions)
+
+    def _link(self, batch: Batch, positions: Array) -> Array:
         keys, usable = self._keyed(batch)
-        self.fresh = keys if usable is None else keys[usable]
+        return keys if usable is None else keys[usable]
 
     def exist(self, keys: Array, ts: Array) -> Array:
         return self._visible.any_alive(keys, ts, self._window.liveness)
@@ -72,11 +80,11 @@ class Gates:
         trying: bool,
     ) -> None:
         self._sides = tuple(sides)
-        self._key_sets: dict[tuple[int, Hashable], KeySet] = {}
+        self._key_sets: dict[tuple[int, Hashable, bool], KeySet] = {}
         ties = {n: ties_of(n, edges) for n in range(len(sides))}
         self._ties = {n: tied for n, tied in ties.items() if len(tied) > 1}
         self._gates: dict[int, Gate] = {}
-        for number, tied in self._ties.items():
+        for number, tied in reversed(self._ties.items()):
             wanted = []
             for other, keys in tied.items():
                 own = [mine.evaluate for _, mine in keys] if by_key else []
@@ -90,11 +98,12 @@ class Gates:
         self._is_stale = False
 
     def _partners(self, number: int, names: tuple[Hashable, ...]) -> KeySet:
-        """The keys of a source's rows: its own index, where all rows are visible."""
-        at = number, names
+        """The keys of a source's rows that are matches: of all rows, if its gate is made later."""
+        is_visible = bool(names) and (number not in self._ties or number in self._gates)
+        at = number, names, is_visible
         if at not in self._key_sets:
             rows = self._sides[number]
-            if names and number not in self._ties:
+            if is_visible:
                 self._key_sets[at] = VisibleKeys(rows, names)
             else:
                 self._key_sets[at] = KeyIndex(rows, rows.key(names) if names else ())
@@ -133,25 +142,35 @@ class Gates:
         for number, side in enumerate(self._sides):
             if number not in self._gates:
                 side.show(new[number][0])
-        for (number, _), keys in self._key_sets.items():
-            keys.take_in(new[number][0], self._sides[number].arriving)
-        shown = [self._shown(number, *some, clock) for number, some in enumerate(new)]
+        for (number, _, is_visible), keys in self._key_sets.items():
+            if not (is_visible and number in self._gates):
+                keys.take_in(new[number][0], self._sides[number].arriving)
+        shown = list(new)
+        for number, gate in self._gates.items():
+            shown[number] = self._shown(number, gate, *new[number], clock)
         for side in self._sides:
             side.arriving = side.arriving[:0]
         return shown
 
-    def _shown(self, number: int, batch: Batch, wanted: Array, clock: int) -> New:
-        gate, side = self._gates.get(number), self._sides[number]
-        if gate is None:
-            return batch, wanted
+    def _shown(self, number: int, gate: Gate, batch: Batch, wanted: Array, clock: int) -> New:
+        """Make rows of a source with a gate visible; returns its new rows that are."""
+        side = self._sides[number]
+        if gate.is_sweep_due(len(batch)):  # the last match of visible rows may have expired
+            visible = side.visible()
+            visible = visible[gate.suspend(visible, clock)]
+            side.show_only(side.rows_at(visible), visible)
+        positions, resumed = side.arriving, side.arriving[:0]
         if not gate.is_open(len(batch)):
             resumed = gate.resume(clock, gate.suspended)
             if resumed.size:
                 side.show_late(side.rows_at(resumed), resumed)
-            ok = gate.admit(batch, side.arriving)
+            ok = gate.admit(batch, positions)
             if not ok.all():
-                batch, wanted = batch.where(ok), wanted[ok]
+                batch, wanted, positions = batch.where(ok), wanted[ok], positions[ok]
         side.show(batch)
+        for (other, _, is_visible), keys in self._key_sets.items():
+            if is_visible and other == number:
+                keys.take_in(batch, positions, resumed)
         return batch, wanted
 
     def missed(self) -> Iterable[tuple[int, int, int]]:
@@ -159,6 +178,12 @@ class Gates:
         for number, gate in self._gates.items():
             for other, rows in zip(self._ties[number], gate.missed, strict=True):
                 yield number, other, rows
+
+    @property
+    def suspensions(self) -> tuple[int, int]:
+        """See ``Operator``."""
+        gates = self._gates.values()
+        return sum(g.refused for g in gates), sum(g.resumed for g in gates)
 
     def stats(self) -> list[dict[str, Any]]:
         """Of each gate."""

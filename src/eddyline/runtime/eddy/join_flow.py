@@ -324,6 +324,10 @@ class JoinFlow(Flow):
 
     # -- the rest of an operator -------------------------------------------------------------------
 
+    @property
+    def suspensions(self) -> tuple[int, int]:
+        return (0, 0) if self._gates is None else self._gates.suspensions
+
     def stats(self) -> dict[str, Any]:
         gates = [] if self._gates is None else self._gates.stats()
         return {**super().stats(), "feedback": gates}

@@ -66,6 +66,9 @@ class BloomKeys(KeySet):
     def _add(self, batch: Batch, positions: Array) -> None:
         self.fresh = self._put(batch)
 
+    def _link(self, batch: Batch, positions: Array) -> Array:
+        return self._put(batch)
+
     def _put(self, batch: Batch) -> Array:
         """Add rows to the newest generation; returns their keys."""
         (keys, usable), exp = self._keyed(batch), batch.exp

@@ -23,8 +23,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.feedback.gate import Trial
 from eddyline.runtime.feedback.key_index import KeyIndex
+from eddyline.runtime.feedback.trial import Trial
 from eddyline.runtime.feedback.until import Until
 from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.gated_input import GatedInput

@@ -8,67 +8,20 @@ Where several trees read one join, a row is suspended while none of them require
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.feedback.key_index import RowBuffer
 from eddyline.runtime.feedback.match_probe import MatchProbe
+from eddyline.runtime.feedback.sweeps import Sweeps
+from eddyline.runtime.feedback.trial import Trial
 from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.index import HashIndex
 from eddyline.runtime.stores.rowstore import Lane
 
 _NO_ROWS = np.zeros(0, np.int64)
-#: Number of rows probed for in a trial.
-_TRIAL_ROWS: Final = 4_096
-#: Minimum share of rows that stay suspended for good.
-_OF_USE: Final = 0.05
-#: Number of rows that pass unprobed before the next trial; it doubles after each failure.
-_REST_ROWS: Final = 32 * _TRIAL_ROWS
-_LONGEST_REST_ROWS: Final = 64 * _REST_ROWS
-
-
-@dataclass
-class Trial:
-    """Whether probing for matches is useful (``feedback='auto'``): counts how many rows it spares;
-    between trials rows pass unprobed.
-
-    Attributes:
-        asleep: rows pass unprobed.
-        asked, refused, resumed: number of rows probed for, suspended and released in this trial.
-    """
-
-    asleep: bool = False
-    asked: int = 0
-    refused: int = 0
-    resumed: int = 0
-    _passed: int = 0
-    _rest: int = _REST_ROWS
-
-    def spares_nothing(self) -> bool:
-        """Whether the trial is over, and almost all suspended rows were required in the end."""
-        if self.asked < _TRIAL_ROWS:
-            return False
-        is_of_use = self.refused - self.resumed >= _OF_USE * self.asked
-        self.asked = self.refused = self.resumed = 0
-        if is_of_use:
-            self._rest = _REST_ROWS
-        return not is_of_use
-
-    def fall_asleep(self) -> None:
-        """Let rows pass unprobed for a while."""
-        self.asleep, self._passed = True, 0
-
-    def let_pass(self, rows: int) -> bool:
-        """Count rows that passed unprobed; returns whether another trial begins."""
-        self._passed += rows
-        if self._passed < self._rest:
-            return False
-        self.asleep = False
-        self._rest = min(2 * self._rest, _LONGEST_REST_ROWS)
-        return True
 
 
 class ProbeQueue:
@@ -151,13 +104,20 @@ class Consumer:
                 queue.trial.asked += rows
 
     def judge(
-        self, batch: Batch, positions: Array, ts: Array, *, but: Collection[int] = ()
+        self,
+        batch: Batch,
+        positions: Array,
+        ts: Array,
+        *,
+        but: Collection[int] = (),
+        are_new: bool = True,
     ) -> Array:
         """bool[n]: which rows have all matches; the others are suspended for the first they lack.
 
         Args:
             ts: rows that expire by then are no matches.
             but: numbers of probes to leave out.
+            are_new: they have not been judged before.
         """
         left = np.arange(positions.size)
         for number, queue in enumerate(self.queues):
@@ -169,7 +129,7 @@ class Consumer:
             queue.suspended.link(positions[left[missing]], found.keys[missing])
             left = left[found.there]
             queue.trial.refused += rows.ts.size - left.size
-            queue.missed += rows.ts.size - left.size
+            queue.missed += (rows.ts.size - left.size) * are_new
         ok = np.zeros(positions.size, np.bool_)
         ok[left] = True
         return ok
@@ -227,7 +187,8 @@ class Gate:
         trying: probe for matches only as long as that is useful.
 
     Attributes:
-        asked, refused, resumed: number of rows judged, suspended, and released later.
+        asked, refused, resumed: number of new rows judged, of rows suspended, and released later.
+        sweeps: when visible rows are judged again.
     """
 
     def __init__(self, name: tuple[str, str], buffer: RowBuffer, *, trying: bool) -> None:
@@ -236,6 +197,7 @@ class Gate:
         self._trying = trying
         self._consumers: dict[Hashable, Consumer] = {}
         self._passed: Lane | None = None  # 1: the row has passed, for whichever consumer
+        self.sweeps = Sweeps()
         self.asked = 0
         self.refused = 0
         self.resumed = 0
@@ -327,6 +289,32 @@ class Gate:
         now = np.full(positions.size, clock)
         return self._judge(self._buffer.rows_at(positions), positions, now)
 
+    def suspend(self, positions: Array, clock: int) -> Array:
+        """bool[n]: which of the visible rows at these positions stay so; the others have no match
+        any more, and are suspended again. There is one consumer.
+        """
+        (consumer,) = self._consumers.values()
+        batch, now = self._buffer.rows_at(positions), np.full(positions.size, clock)
+        stay = consumer.judge(batch, positions, now, are_new=False)
+        returned = positions.size - int(np.count_nonzero(stay))
+        self.refused += returned
+        if self._passed is not None:
+            self._passed.put(positions, stay.astype(np.int64))
+        self.sweeps.done(positions.size, returned)
+        return stay
+
+    def is_sweep_due(self, rows: int) -> bool:
+        """Count new rows; returns whether the visible ones are to be judged again before them."""
+        due = self.sweeps.count(rows)
+        if not due or len(self._consumers) != 1 or self.is_unprobed:
+            return False
+        return not any(c.unjudged for c in self._consumers.values())  # else they would be twice
+
+    @property
+    def is_unprobed(self) -> bool:
+        """Whether all rows pass some consumer unprobed."""
+        return any(c.requires_all for c in self._consumers.values())
+
     @property
     def missed(self) -> list[int]:
         """By probe of the only consumer, the number of rows without its match."""
@@ -347,6 +335,7 @@ class Gate:
             "asked": self.asked,
             "refused": self.refused,
             "resumed": self.resumed,
+            "returned": self.sweeps.returned,
             "waiting": self.suspended().size,
             "waited_for": sum(c.suspended()[1] for c in self._consumers.values()),
         }

@@ -41,11 +41,13 @@ class JoinFeedback:
 
     Attributes:
         combinations: which pairs the only consumer requires; None: all.
+        takes_back: whether the join makes a '-' of results of which a base row is evicted.
     """
 
     def __init__(self, left: GatedInput, right: GatedInput) -> None:
         self.inputs = (left, right)
         self.combinations: Combinations | None = None
+        self.takes_back = False
         self._seen = (BEGINNING, EXPIRY)  # the last instant of a row
         self._released: tuple[Released, Released] | None = None  # of the chunk
         self._clock = BEGINNING  # the end of the chunk before
@@ -71,6 +73,11 @@ class JoinFeedback:
         left, right = l_input.released(batches[0], before), r_input.released(batches[1], before)
         self._released = left, right
         resumed = self._resumed(batches, operators, before)
+        if any(i.left is not None for i in self.inputs):
+            resumed = self._missed(left, right, before)
+        else:
+            for i in self.inputs:
+                i.forget_notes()
         late = self._late_results(left, right, before, resumed)
         l_input.insert(left.new, left.keys)
         r_input.insert(right.new, right.keys)
@@ -79,9 +86,12 @@ class JoinFeedback:
 
     @property
     def new_rows(self) -> tuple[Keyed, Keyed]:
-        """The rows of the chunk that have become visible, and their keys."""
+        """The rows of the chunk that have become visible, and their keys; with those that leave."""
         left, right = self._chunk()
-        return (left.batch, left.keys), (right.batch, right.keys)
+        keyed = (left.batch, left.keys), (right.batch, right.keys)
+        if not self.takes_back:
+            return keyed
+        return self.inputs[0].with_leaving(*keyed[0]), self.inputs[1].with_leaving(*keyed[1])
 
     def required_pairs(self, side: int, by: Array, found: Array) -> tuple[Array, Array]:
         """The pairs to make: of new rows of an input (their numbers) and rows of the other."""
@@ -138,6 +148,19 @@ class JoinFeedback:
                 combinations.see(side, positions, before.clock)
         return resumed
 
+    def _missed(self, left: Released, right: Released, before: Progress) -> Pairs:
+        """The pairs that rows have missed that were visible, left, and have returned.
+
+        A pair of rows is made when the later of them becomes visible, or missing as long as the
+        earlier one has left; the later one may have left as well when that returns.
+        """
+        l_input, r_input = self.inputs
+        l_input.note(left)
+        r_input.note(right)
+        l_back, r_found = r_input.missed(left, before)
+        r_back, l_found = l_input.missed(right, before)
+        return np.concatenate((l_back, l_found)), np.concatenate((r_found, r_back))
+
     def _end_combinations(self) -> None:
         if self.combinations is not None:
             self.combinations.close()
@@ -184,6 +207,14 @@ class JoinFeedback:
         """Number of results that have not been made."""
         combinations = self.combinations
         return 0 if combinations is None else combinations.refused - combinations.resumed
+
+    @property
+    def suspensions(self) -> tuple[int, int]:
+        """See ``Operator``; pairs of rows count like rows."""
+        parts: list[Gate | Combinations] = [*self.gates]
+        if self.combinations is not None:
+            parts.append(self.combinations)
+        return sum(p.refused for p in parts), sum(p.resumed for p in parts)
 
     def stats(self) -> dict[str, Any]:
         """The counters of the gates and of the combinations."""

@@ -60,7 +60,7 @@ class KeySet(ABC):
 
     Attributes:
         readers: number of probes that may use it.
-        fresh: int64[m], keys of the chunk's rows.
+        fresh: int64[m], keys of the rows that came or were released with the chunk.
     """
 
     def __init__(self, buffer: RowBuffer, keys: Sequence[Evaluator]) -> None:
@@ -101,14 +101,19 @@ class KeySet(ABC):
         if self.readers == 0:
             self._buffer.forget(self)
 
-    def take_in(self, batch: Batch, positions: Array) -> None:
-        """Add the chunk's new rows."""
+    def take_in(self, batch: Batch, positions: Array, released: Array = _NO_ROWS) -> None:
+        """Add the chunk's new rows, and rows of earlier chunks, at the positions ``released``."""
         if self._stale:
             return
         if self._was_not_saved:
             self._was_not_saved = False
-            self._begin(np.setdiff1d(self._buffer.all(), positions, assume_unique=True))
+            self._begin(np.setdiff1d(self._buffer.all(), np.concatenate((positions, released))))
+        if released.size == 0:
+            self._add(batch, positions)
+            return
+        earlier = self._link(self._buffer.rows_at(released), released)
         self._add(batch, positions)
+        self.fresh = np.concatenate((earlier, self.fresh))
 
     def _keyed(self, batch: Batch) -> tuple[Array, Array | None]:
         return join_keys([k(batch) for k in self._keys], len(batch))
@@ -123,6 +128,10 @@ class KeySet(ABC):
     @abstractmethod
     def _add(self, batch: Batch, positions: Array) -> None:
         """Add the keys of the chunk's new rows."""
+
+    @abstractmethod
+    def _link(self, batch: Batch, positions: Array) -> Array:
+        """Add rows of earlier chunks, before ``_add``; returns their keys."""
 
     @abstractmethod
     def exist(self, keys: Array, ts: Array) -> Array:
@@ -156,13 +165,15 @@ class KeyIndex(KeySet):
     """An index: it finds the rows themselves.
 
     Attributes:
-        fresh_positions: int64[m], positions of the chunk's rows.
+        fresh_positions: int64[m], positions of the rows that came or were released with the chunk,
+            the oldest first.
     """
 
     def __init__(self, buffer: RowBuffer, keys: Sequence[Evaluator]) -> None:
         super().__init__(buffer, keys)
         self._index: HashIndex | None = None  # without users
         self.fresh_positions = self.fresh
+        self._linked = _NO_ROWS  # of the chunk, before ``_add``
 
     @property
     def index(self) -> HashIndex:
@@ -176,7 +187,15 @@ class KeyIndex(KeySet):
     def _add(self, batch: Batch, positions: Array) -> None:
         keys, positions = self._indexed(batch, positions)
         self.index.insert(positions, keys)
-        self.fresh, self.fresh_positions = keys, positions
+        self.fresh = keys
+        self.fresh_positions = np.concatenate((self._linked, positions))
+        self._linked = _NO_ROWS
+
+    def _link(self, batch: Batch, positions: Array) -> Array:
+        keys, positions = self._indexed(batch, positions)
+        self.index.link(positions, keys)
+        self._linked = positions
+        return keys
 
     def _indexed(self, batch: Batch, positions: Array) -> tuple[Array, Array]:
         """Keys and positions of the rows that have a key."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from hashlib import blake2b
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.feedback.bloom_keys import BloomKeys
-from eddyline.runtime.feedback.key_index import KeyIndex, KeySet
+from eddyline.runtime.batch import Batch
+from eddyline.runtime.feedback.key_index import KeySet
+from eddyline.runtime.feedback.key_sets import KeySets
 from eddyline.runtime.join_inputs.join_input import InputRows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, nested
@@ -19,14 +17,13 @@ from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.index import HashIndex, Liveness
 from eddyline.runtime.stores.rowstore import Lane
 
-K = TypeVar("K", bound=KeySet)
-
 
 class InputBuffer(Operator):
     """Passes its input on, which is '+' alone, and keeps the rows as long as they are alive.
 
     Attributes:
         has_begun: there may be rows.
+        keys: key sets over all rows.
         placed: int64[n], positions of the rows of the last chunk.
         shown: int64[n], positions of the rows emitted last, as a chunk or as live rows.
     """
@@ -37,7 +34,7 @@ class InputBuffer(Operator):
         self.has_begun = False
         self.placed = self.shown = np.zeros(0, np.int64)
         self._before: int | None = None  # clock before the last chunk; None: there was none
-        self._key_sets: dict[object, KeySet] = {}
+        self.keys = KeySets(self)
         self._layout: Batch | None = None
 
     @property
@@ -57,25 +54,8 @@ class InputBuffer(Operator):
         clock = self.clock if self._before is None else self._before
         return self.rows.place(self.inputs[0].live(clock))
 
-    def index(self, name: object, keys: Sequence[Evaluator]) -> KeyIndex:
-        """The rows by key, for one more reader; equal names share an index."""
-        return self._shared(("index", name), partial(KeyIndex, self, keys), KeyIndex)
-
-    def filter(self, name: object, keys: Sequence[Evaluator]) -> BloomKeys:
-        """The same as a Bloom filter, with false positives."""
-        return self._shared(("filter", name), partial(BloomKeys, self, keys), BloomKeys)
-
-    def _shared(self, name: object, make: Callable[[], K], kind: type[K]) -> K:
-        if name not in self._key_sets:
-            self._key_sets[name] = make()
-        keys = self._key_sets[name]
-        assert isinstance(keys, kind), "the name begins with the kind"
-        keys.readers += 1
-        return keys
-
     def forget(self, keys: KeySet) -> None:
-        keys.close()
-        self._key_sets = {n: k for n, k in self._key_sets.items() if k is not keys}
+        self.keys.forget(keys)
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         (batch,) = batches
@@ -83,8 +63,8 @@ class InputBuffer(Operator):
         self.has_begun, self._before = True, self.clock
         self._layout = batch
         self.placed = self.shown = self.rows.place(batch)
-        for keys in self._key_sets.values():
-            keys.take_in(batch, self.placed)
+        self.rows.evict(self.clock)
+        self.keys.take_in(batch, self.placed)
         return batch
 
     def rows_at(self, positions: Array) -> Batch:
@@ -92,7 +72,7 @@ class InputBuffer(Operator):
             self._layout = self.inputs[0].live(self.clock)
         layout, sign = self._layout, np.ones(positions.size, np.int8)
         ts, seq = (self.rows.store.lane_at(lane, positions) for lane in ("ts", "seq"))
-        exp, ids = self.rows.expiry(positions), self.rows.ids(positions)
+        exp, ids = self.rows.alive_until(positions), self.rows.ids(positions)
         return Batch(ts, seq, exp, sign, ids, layout.stores, layout.cells)
 
     def live(self, clock: int) -> Batch:
@@ -109,31 +89,21 @@ class InputBuffer(Operator):
 
     def settle(self, clock: int) -> None:
         self.rows.settle(clock)
-        for keys in self._key_sets.values():
-            keys.settle(clock)
+        self.keys.settle(clock)
 
     def close(self) -> None:
-        for keys in self._key_sets.values():
-            keys.close()
+        self.keys.close()
 
     def stats(self) -> dict[str, Any]:
-        filters = [k.stats() for k in self._key_sets.values() if isinstance(k, BloomKeys)]
-        return {**super().stats(), "bloom_filters": filters} if filters else super().stats()
+        return {**super().stats(), **self.keys.stats()}
 
     def kept(self) -> int:
         return self.rows.count()
 
     def state(self) -> State:
-        keys = {_digest(name): k.state() for name, k in self._key_sets.items()}
-        return {"rows": self.rows.state(), "keys": keys}
+        return {"rows": self.rows.state(), "keys": self.keys.state()}
 
     def restore(self, state: State) -> None:
         self.has_begun = True
         self.rows.restore(nested(state, "rows"))
-        for name, keys in self._key_sets.items():
-            keys.restore(nested(nested(state, "keys"), _digest(name)))
-
-
-def _digest(name: object) -> str:
-    """The same for the same name, in every process."""
-    return blake2b(repr(name).encode(), digest_size=8).hexdigest()
+        self.keys.restore(nested(state, "keys"))

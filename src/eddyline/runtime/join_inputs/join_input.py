@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.join_inputs.access import ScanIndex
 from eddyline.runtime.state import State, nested
@@ -13,6 +15,7 @@ from eddyline.runtime.stores.index import HashIndex, Liveness, Probes
 from eddyline.runtime.stores.keys import join_keys
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.stores.stem import Stem, StemWindow
+from eddyline.types import BEGINNING, FOREVER
 
 
 class InputRows(Protocol):
@@ -37,6 +40,19 @@ class InputRows(Protocol):
 
     def expiry(self, positions: Array) -> Array:
         """int64[n]: when rows expire."""
+
+    def alive_until(self, positions: Array) -> Array:
+        """int64[n]: when rows expire; an instant before all others for those taken back before the
+        chunk.
+        """
+
+    def evict(self, clock: int) -> None:
+        """Call after the chunk's rows were placed: note which of those alive after ``clock`` leave
+        in the chunk since base rows are evicted.
+        """
+
+    def leaving(self) -> Array:
+        """int64: positions of the rows that leave in the chunk, in any order."""
 
     def all(self) -> Array | None:
         """Positions of all rows, ascending; None: the store has other rows as well."""
@@ -81,6 +97,24 @@ class StemRows:
 
     def expiry(self, positions: Array) -> Array:
         return self._window.expiry(self.store.lane_at("ts", positions))
+
+    def alive_until(self, positions: Array) -> Array:
+        expiry, death = self.expiry(positions), self._window.liveness.death
+        if death is None:
+            return expiry
+        gone = self.store.lane_at(death[0], positions) < FOREVER
+        if gone.any() and isinstance(self.store, Stem):
+            evicted = self.store.evicted.get(self._window)
+            if evicted is not None:  # in this chunk
+                gone &= ~np.isin(self.store.ids(positions), evicted.ids)
+        return np.where(gone, BEGINNING, expiry)
+
+    def evict(self, clock: int) -> None:
+        """The SteM has noted it."""
+
+    def leaving(self) -> Array:
+        evicted = self.store.evicted.get(self._window) if isinstance(self.store, Stem) else None
+        return self.store.positions(np.zeros(0, np.int64) if evicted is None else evicted.ids)
 
     def all(self) -> None:
         return None

@@ -298,9 +298,12 @@ class LineageInput:
 
         They stay as long as the SteM has them, since a query with a longer window may be added.
         """
-        visible = [rows.hashed.positions() for rows in self._by_key.values()]
         suspended = [] if self.gate is None else [self.gate.suspended()]
-        return reduce(np.union1d, [self.arriving, *suspended, *visible])
+        return reduce(np.union1d, [self.arriving, *suspended, self.visible()])
+
+    def visible(self) -> Array:
+        """Positions of the visible rows."""
+        return reduce(np.union1d, [rows.hashed.positions() for rows in self._by_key.values()])
 
     def rows_at(self, positions: Array) -> Batch:
         """Rows as a batch with their instants; they never expire."""

@@ -109,6 +109,11 @@ class Operator(ABC):
         }
 
     @property
+    def suspensions(self) -> tuple[int, int]:
+        """Rows that its gates have suspended so far, and how often one was released."""
+        return 0, 0
+
+    @property
     def cpu_seconds(self) -> float:
         """All that it has taken so far."""
         return self.seconds + self.settling_seconds

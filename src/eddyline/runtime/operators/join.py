@@ -127,6 +127,10 @@ class Join(Operator):
         """Number of results that no consumer required, and that have not been made."""
         return 0 if self.feedback is None else self.feedback.spared
 
+    @property
+    def suspensions(self) -> tuple[int, int]:
+        return (0, 0) if self.feedback is None else self.feedback.suspensions
+
     def stats(self) -> dict[str, Any]:
         return super().stats() if self.feedback is None else super().stats() | self.feedback.stats()
 

@@ -16,10 +16,16 @@ from eddyline.types import FOREVER
 
 
 class Scan(Operator):
-    """Emits each row on arrival and, for a ROWS window, a '-' for the row that it evicts."""
+    """Emits each row on arrival and, for a ROWS window, a '-' for the row that it evicts.
 
-    def __init__(self, stem: Stem, window: StemWindow, window_key: object) -> None:
+    ``evicts``: False: no '-'.
+    """
+
+    def __init__(
+        self, stem: Stem, window: StemWindow, window_key: object, *, evicts: bool = True
+    ) -> None:
         super().__init__(())
+        self._evicts = evicts
         self.stem = stem
         self.window = window
         self._key = window_key
@@ -28,7 +34,7 @@ class Scan(Operator):
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         fresh = self.stem.fresh
         entering = self._rows(fresh, self.stem.positions(fresh))
-        evicted = self.stem.evicted.get(self.window)
+        evicted = self.stem.evicted.get(self.window) if self._evicts else None
         if evicted is None or evicted.ids.size == 0:
             return entering
         leaving = self._rows(evicted.ids, self.stem.positions(evicted.ids))

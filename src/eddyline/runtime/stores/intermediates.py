@@ -15,7 +15,8 @@ from eddyline.runtime.stores.keys import group_hashes
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.types import BEGINNING, FOREVER, Schema
 
-_DEATH = ("death_ts", "death_seq")
+#: The lanes with the instant at which a row was taken back.
+DEATH = ("death_ts", "death_seq")
 
 
 class ResultRows:
@@ -45,9 +46,9 @@ class ResultRows:
         self.store.add_block("ids", width)
         self._strict = strict or explicit
         if self._strict:
-            for lane in _DEATH:
+            for lane in DEATH:
                 self.store.add_lane(lane, FOREVER)
-        death = _DEATH if self._strict else None
+        death = DEATH if self._strict else None
         lane, lifespan = ("ts", FOREVER) if explicit else ("exp", 0)
         self.liveness = Liveness(lane, lifespan, fifo=False, death=death)
         self._by_ids = HashIndex(self.store) if by_ids else None
@@ -94,7 +95,7 @@ class ResultRows:
             ids[leaving],
             end + np.searchsorted(entering, leaving),
             "ids",
-            _DEATH,
+            DEATH,
         )
         return positions
 
@@ -107,6 +108,17 @@ class ResultRows:
         """int64[n]: when rows expire."""
         return self.store.lane_at("exp", positions)
 
+    def alive_until(self, positions: Array) -> Array:
+        """See ``InputRows``: it is not needed where a '-' takes rows back."""
+        return self.expiry(positions)
+
+    def evict(self, clock: int) -> None:
+        """Rows leave by '-' alone."""
+
+    def leaving(self) -> Array:
+        """See ``InputRows``."""
+        return np.zeros(0, np.int64)
+
     def all(self) -> Array:
         """Positions of all rows, ascending."""
         return np.arange(self.store.first, self.store.end)
@@ -118,7 +130,7 @@ class ResultRows:
     def _alive(self, clock: int) -> Array:
         alive: Array = self.store.held("exp") > clock
         if self._strict:
-            alive &= self.store.held(_DEATH[0]) == FOREVER
+            alive &= self.store.held(DEATH[0]) == FOREVER
         return alive
 
     def settle(self, clock: int) -> None:

@@ -74,19 +74,36 @@ class JoinTreeCase:
         return script.advance(last + (max(_WINDOWS) + 1) * _SECOND)
 
 
-def join_tree_case(seed: int, *, most_streams: int = 8) -> JoinTreeCase:
+def join_tree_case(
+    seed: int, *, most_streams: int = 8, distinct: bool = False, counted: bool = False
+) -> JoinTreeCase:
     """The case of a seed: 3 streams or more, left-deep, right-deep or bushy, windows per stream,
     ties in time, keys of few values and some NULLs; in some cases a look-up table, which may change
     between the instants of the streams' rows.
+
+    Args:
+        distinct: every second join below another one shows each value once; there is no table.
+        counted: two of three windows count rows; there is no table.
     """
     random = Random(seed)
     streams = min(random.choice([3, 3, 4, 4, 4, 5, 5, 6, 7, 8]), most_streams)
     tree = _tree(random, range(streams), random.choice(["left", "right", "bushy", "bushy"]))
-    windows = [random.choice(_WINDOWS if streams < 5 else _WINDOWS[2:]) for _ in range(streams)]
+    lengths = [random.choice(_WINDOWS if streams < 5 else _WINDOWS[2:]) for _ in range(streams)]
+    windows = [f"RANGE {length} SECONDS" for length in lengths]
+    if counted:
+        forms = ["{}", "ROWS {n}", "PARTITION BY x ROWS {n}"]
+        windows = [
+            random.choice(forms).format(window, n=random.choice([1, 2, 3, 5, 8]))
+            for window in windows
+        ]
     sql = _select(random, tree, windows)
+    if distinct:
+        first, *inner = sql.split("(SELECT ")
+        inner = [f"DISTINCT {text}" if random.random() < 0.5 else text for text in inner]
+        sql = "(SELECT ".join([first, *inner])
     values = random.choice([2, 3, 3, 4] if streams < 6 else [2, 3])
     table, updates = None, random.choice(["static", "non-retroactive"])
-    if random.random() < 0.3:
+    if random.random() < 0.3 and not (distinct or counted):
         held = random.sample(range(values), random.randint(0, values - 1))
         table = pa.table({"k": pa.array(held, pa.int64()), "w": pa.array(held[::-1], pa.int64())})
         columns = [f"s{i}_{c}" for i in range(streams) for c in _COLUMNS]
@@ -145,13 +162,13 @@ def _leaves(tree: Tree) -> list[int]:
     return [tree] if isinstance(tree, int) else _leaves(tree[0]) + _leaves(tree[1])
 
 
-def _select(random: Random, tree: Tree, windows: Sequence[int]) -> str:
+def _select(random: Random, tree: Tree, windows: Sequence[str]) -> str:
     """The SELECT of a tree; it returns column c of stream i as ``s<i>_<c>``."""
     assert isinstance(tree, tuple), "a join"
     items, shown = [], []
     for name, side in zip("lr", tree, strict=True):
         if isinstance(side, int):
-            items.append(f"s{side} [RANGE {windows[side]} SECONDS]")
+            items.append(f"s{side} [{windows[side]}]")
             shown.append([(f"s{side}.{c}", f"s{side}_{c}") for c in _COLUMNS])
         else:
             items.append(f"({_select(random, side, windows)}) AS {name}")

@@ -25,7 +25,7 @@ class ReactiveGate(Gate):
 
     def suspend(self, positions: Array, clock: int) -> Array:
         """bool[n]: which of the rows at these positions stay visible; the others are suspended."""
-        if positions.size == 0 or any(c.requires_all for c in self._consumers.values()):
+        if positions.size == 0 or self.is_unprobed:
             return np.ones(positions.size, np.bool_)
         now = np.full(positions.size, clock)
         return self._judge(self._buffer.rows_at(positions), positions, now, but=self._by_results)

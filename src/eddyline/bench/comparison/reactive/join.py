@@ -23,7 +23,6 @@ from eddyline.bench.comparison.reactive.detector import Detector
 from eddyline.bench.comparison.reactive.gate import ReactiveGate
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.feedback.join_feedback import JoinFeedback, Pairs
-from eddyline.runtime.feedback.key_index import KeyIndex
 from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.gated_input import GatedInput, Progress, Released
 from eddyline.runtime.operators.base import Operator
@@ -43,22 +42,24 @@ class ReactiveInput(GatedInput):
         chunk: the number of the chunk.
     """
 
-    gate: ReactiveGate | None
-
     def __init__(
         self,
         buffer: InputBuffer,
         keys: Sequence[Evaluator],
         gate: ReactiveGate | None,
         *,
-        shared: KeyIndex | None = None,
-        scanned: bool = False,
+        scanned: bool,
     ) -> None:
-        super().__init__(buffer, keys, gate, shared=shared, scanned=scanned)
+        super().__init__(buffer, keys, None, scanned=scanned)
+        self._gate = gate
         self.resumed = _NO_ROWS
         self.chunk = 0
         self._came = Lane(self.rows.store, 0)
         self._left = Lane(self.rows.store, FOREVER)
+
+    @property
+    def gate(self) -> ReactiveGate | None:
+        return self._gate
 
     def released(self, batch: Batch, before: Progress) -> Released:
         positions = self.buffer.placed
@@ -75,10 +76,6 @@ class ReactiveInput(GatedInput):
         is_late = before.is_late(batch)
         late, new = is_late & (batch.exp > before.clock), ~is_late
         return Released(positions[late], keys[late], positions[new], keys[new], batch.where(new))
-
-    def _suspended(self) -> Array:
-        positions = np.setdiff1d(self.hashed.positions(), self.buffer.placed)
-        return positions[~self.is_there(positions)]
 
     def go_on(self, other: ReactiveInput, before: Progress) -> tuple[Array, Array]:
         """Pairs of positions that are made as rows of this input are released."""
@@ -123,6 +120,8 @@ class ReactiveInput(GatedInput):
 
     def close(self) -> None:
         super().close()
+        if self.gate is not None:
+            self.gate.close()
         self._came.close()
         self._left.close()
 
@@ -135,6 +134,12 @@ class ReactiveInput(GatedInput):
         self._came.restore(array(state, "came"))
         self._left.restore(array(state, "left"))
         self.chunk = int(array(state, "chunk")[0])
+        if self.gate is not None:
+            self.gate.restored()
+
+    def _suspended(self) -> Array:
+        positions = np.setdiff1d(self.hashed.positions(), self.buffer.placed)
+        return positions[~self.is_there(positions)]
 
 
 class ReactiveFeedback(JoinFeedback):

@@ -2,41 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from eddyline.algebra.expressions import Expr, conjunction
-from eddyline.algebra.plan import Join, LookupSemiJoin, Plan
+from eddyline.algebra.plan import Join as JoinPlan
+from eddyline.algebra.plan import LookupSemiJoin
 from eddyline.bench.comparison.reactive.components import components
 from eddyline.bench.comparison.reactive.detector import Component, Detector
 from eddyline.bench.comparison.reactive.gate import ReactiveGate
 from eddyline.bench.comparison.reactive.join import ReactiveFeedback, ReactiveInput
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.requirements import Key, Path, Requirement, passed_on
-from eddyline.physical.feedback.tree import FeedbackTree
-from eddyline.physical.strategy import Strategy
+from eddyline.physical.feedback.tree import FeedbackTree, Probed
+from eddyline.physical.strategy import Strategy, TreeInputs
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
 from eddyline.runtime.graph import Graph
+from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.gated_input import GatedInput
 from eddyline.runtime.operators.base import Operator
+from eddyline.runtime.operators.join import Join
 
 
 class ReactiveTree(FeedbackTree):
     """A tree whose joins suspend rows after their first results."""
 
-    gate_type = ReactiveGate
-    input_type = ReactiveInput
     shares_joins = False
     suspends_pairs = False
 
-    def _feedback(
-        self, path: Path, left: GatedInput, right: GatedInput, probed: dict[Operator, None]
-    ) -> JoinFeedback:
-        assert isinstance(left, ReactiveInput) and isinstance(right, ReactiveInput), "input_type"
-        return ReactiveFeedback(left, right, self._detectors(path, probed))
+    def _judges(self, join: Join) -> tuple[Operator, Operator]:
+        return join, join
 
-    def _detectors(self, path: Path, probed: dict[Operator, None]) -> list[Detector]:
+    def _input(self, path: Path, *, gated: bool) -> GatedInput:
+        buffer, keys = self._buffer(path), self._tree.joins[path[:-1]].keys
+        gate = None
+        if gated:
+            name = self._name(path), self._name((*path[:-1], 1 - path[-1]))
+            gate = ReactiveGate(name, buffer, trying=self._strategy.feedback == "auto")
+        columns = [compile_expr(pair[path[-1]]) for pair in keys]
+        return ReactiveInput(buffer, columns, gate, scanned=self._strategy.nested_loops)
+
+    def _admitted(self, path: Path) -> InputBuffer:
+        return self._buffer(path)
+
+    def _feedback(
+        self, path: Path, left: GatedInput, right: GatedInput, further: Probed
+    ) -> JoinFeedback:
+        assert isinstance(left, ReactiveInput) and isinstance(right, ReactiveInput), "its inputs"
+        return ReactiveFeedback(left, right, self._detectors(path, further))
+
+    def _detectors(self, path: Path, probed: Probed) -> list[Detector]:
         """The detectors of the consumers that join the results of a join by conditions."""
         found, join = [], self._tree.joins[path]
         for requirement in self._tree.wanted[path]:
@@ -83,13 +99,13 @@ class Reactive:
 
     def tree(
         self,
-        top: Join | LookupSemiJoin,
+        top: JoinPlan | LookupSemiJoin,
         graph: Graph,
         strategy: Strategy,
-        leaf: Callable[[Plan], Operator],
+        inputs: TreeInputs,
     ) -> ReactiveTree:
         """See ``FeedbackForm``."""
-        return ReactiveTree(top, graph, strategy, leaf)
+        return ReactiveTree(top, graph, strategy, inputs)
 
 
 REACTIVE: Final = Reactive()
