@@ -180,7 +180,8 @@ class JoinTrial:
                 chunk_rows=_CHUNK_ROWS,
                 statistics=case.statistics(everything),
                 capacity=_UNLIMITED if capacity is None else capacity,
-                decide_every="1 day",  # by the statistics, which are right
+                decide_every="1 day",
+                costs="modelled",  # decisions are by the statistics, which are right
                 keep=dict(zip(names, keep or (), strict=False)),
             ),
             # the joins stay in the order that is to be measured
