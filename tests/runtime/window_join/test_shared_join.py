@@ -20,7 +20,8 @@ from eddyline.runtime.window_join.schedules import (
     make_schedule,
     spread,
 )
-from eddyline.runtime.window_join.shared_join import Arrivals, SharedJoin
+from eddyline.runtime.window_join.scheduling_queue import Arrivals
+from eddyline.runtime.window_join.shared_join import SharedJoin
 from eddyline.types import FOREVER
 from thinned import thinned
 

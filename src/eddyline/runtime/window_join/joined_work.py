@@ -27,3 +27,8 @@ class JoinedWork(NamedTuple):
     def plus(self, more: JoinedWork) -> JoinedWork:
         """The sum of the counts."""
         return JoinedWork(*(n + m for n, m in zip(self, more, strict=True)))
+
+    @property
+    def as_results(self) -> float:
+        """About the number of results that cost as much, without the steps."""
+        return self.probes + self.pairs / 4 + self.results

@@ -23,7 +23,8 @@ from eddyline.runtime.window_join.joined_work import JoinedWork
 from eddyline.runtime.window_join.output_buffer import JoinedPairs, Meet, Release, Verify
 from eddyline.runtime.window_join.rows_groups import RowsGroups
 from eddyline.runtime.window_join.schedules import Schedule
-from eddyline.runtime.window_join.shared_join import Arrivals, SharedJoin
+from eddyline.runtime.window_join.scheduling_queue import Arrivals
+from eddyline.runtime.window_join.shared_join import SharedJoin
 
 
 @dataclass(frozen=True, slots=True)

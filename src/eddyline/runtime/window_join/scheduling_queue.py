@@ -2,10 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+
+from eddyline.runtime.join_inputs.access import Access
 from eddyline.runtime.stores.buffers import Buffer, roomy
 from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.index import Probes
 
 _SMALLEST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """New rows of one side, in (ts, seq) order, that are in its store already.
+
+    Attributes:
+        ids, ts, seq, key: int64[n].
+        lineage: uint64[n, W], of the queries that require them; None: all queries.
+        probing: int64[m], numbers of the rows that probe; None: all. The others only evict rows
+            from windows.
+    """
+
+    ids: Array
+    ts: Array
+    seq: Array
+    key: Array
+    lineage: Array | None = None
+    probing: Array | None = None
+
+
+def queued(side: int, new: Arrivals, other: Access) -> dict[str, Array]:
+    """The columns of new rows of a side, with cursors into the rows of the other one."""
+    probing = slice(None) if new.probing is None else new.probing
+    probes = Probes(new.key[probing], new.ts[probing], new.seq[probing])
+    cursor = np.full(new.ids.size, -1, np.int64)
+    cursor[probing] = other.begin(probes, inclusive=side == 1)
+    rows = {
+        "side": np.full(new.ids.size, side, np.int64),
+        "id": new.ids,
+        "ts": new.ts,
+        "seq": new.seq,
+        "key": new.key,
+        "cursor": cursor,
+        "version": np.full(new.ids.size, other.version, np.int64),
+    }
+    return rows if new.lineage is None else {**rows, "lineage": new.lineage}
 
 
 class SchedulingQueues:

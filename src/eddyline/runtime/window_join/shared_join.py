@@ -22,7 +22,6 @@ Source: Hammad et al. 2003, section 3.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -30,7 +29,6 @@ import numpy as np
 from eddyline.runtime.join_inputs.access import Access
 from eddyline.runtime.join_inputs.flow_windows import Levels, TimeBounds, WindowBounds
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.window_join.evictions import Evictions
 from eddyline.runtime.window_join.joined_work import JoinedWork
@@ -47,30 +45,11 @@ from eddyline.runtime.window_join.output_buffer import (
     with_retractions,
 )
 from eddyline.runtime.window_join.schedules import Schedule
-from eddyline.runtime.window_join.scheduling_queue import SchedulingQueues
+from eddyline.runtime.window_join.scheduling_queue import Arrivals, SchedulingQueues, queued
 
 #: What a step costs beside its work, and the share of the work that this may be.
 _STEP: Final = 4_000
 _MOST_OVERHEAD: Final = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Arrivals:
-    """New rows of one side, in (ts, seq) order, that are in its store already.
-
-    Attributes:
-        ids, ts, seq, key: int64[n].
-        lineage: uint64[n, W], of the queries that require them; None: all queries.
-        probing: int64[m], numbers of the rows that probe; None: all. The others only evict rows
-            from windows.
-    """
-
-    ids: Array
-    ts: Array
-    seq: Array
-    key: Array
-    lineage: Array | None = None
-    probing: Array | None = None
 
 
 class SharedJoin:
@@ -125,7 +104,7 @@ class SharedJoin:
         self._sizes = np.zeros(0, np.int64)
         self.joins_classes = False
         self.following = 0
-        self._work_of = np.zeros(0)  # by class: per row, in the step before, as of ``_work``
+        self._work_of = np.zeros(0)  # by class: per row, in the step before, as a number of results
 
     # -- windows -----------------------------------------------------------------------------------
 
@@ -245,26 +224,10 @@ class SharedJoin:
 
     def arrive(self, new: Sequence[Arrivals]) -> None:
         """Queue new rows of both sides, which are in their ``Access`` already."""
-        parts = [self._begun(side, arrivals) for side, arrivals in enumerate(new)]
+        parts = [queued(side, rows, self._access[1 - side]) for side, rows in enumerate(new)]
         whole = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
         order = np.argsort(whole["seq"], kind="stable")
         self._queues.append({name: values[order] for name, values in whole.items()})
-
-    def _begun(self, side: int, new: Arrivals) -> dict[str, Array]:
-        other, probing = 1 - side, slice(None) if new.probing is None else new.probing
-        probes = Probes(new.key[probing], new.ts[probing], new.seq[probing])
-        cursor = np.full(new.ids.size, -1, np.int64)
-        cursor[probing] = self._access[other].begin(probes, inclusive=other < side)
-        rows = {
-            "side": np.full(new.ids.size, side, np.int64),
-            "id": new.ids,
-            "ts": new.ts,
-            "seq": new.seq,
-            "key": new.key,
-            "cursor": cursor,
-            "version": np.full(new.ids.size, self._access[other].version, np.int64),
-        }
-        return rows if new.lineage is None else {**rows, "lineage": new.lineage}
 
     def step(self) -> list[Release]:
         """Join some rows of the next queue with its slice; returns the results released by that."""
@@ -291,7 +254,7 @@ class SharedJoin:
             self._forget(last)
         self._count(results=sum(len(release.pairs) for release in releases))
         self._work_of[lowest : class_ + 1] = 0
-        self._work_of[class_] = _work(self.work - before_step) / (last - first)
+        self._work_of[class_] = (self.work - before_step).as_results / (last - first)
         return releases
 
     def _last_class(self, class_: int, first: int, last: int) -> int:
@@ -433,8 +396,3 @@ class SharedJoin:
             for part in slices:
                 part.forget(last)
         self._queues.drop_before(last)
-
-
-def _work(done: JoinedWork) -> float:
-    """As a number of results that cost as much."""
-    return done.probes + done.pairs / 4 + done.results

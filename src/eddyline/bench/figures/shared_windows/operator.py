@@ -24,7 +24,8 @@ from eddyline.runtime.stores.index import HashIndex
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.window_join.output_buffer import Release
 from eddyline.runtime.window_join.schedules import ScheduleName, make_schedule
-from eddyline.runtime.window_join.shared_join import Arrivals, SharedJoin
+from eddyline.runtime.window_join.scheduling_queue import Arrivals
+from eddyline.runtime.window_join.shared_join import SharedJoin
 
 _SCHEDULES: Final[dict[str, ScheduleName]] = {
     LWO: "lwo",
