@@ -125,10 +125,10 @@ source: StreamScan trades [UNBOUNDED]
 own filter: (symbol = 'A')
 own names: symbol
 columns: symbol
-SemiJoin  q.symbol = o.symbol             STR
-  Distinct                                WK
-    SharedRows                            WK
-  Filter  (o.bid > 2.0)                   WKS
+SemiJoin  q.symbol = o.symbol         STR
+  Distinct                            WK
+    SharedRows                        WK
+  Filter  (o.bid > 2.0)               WKS
 ----------
 -- groups that are looked for, of which HAVING has a constant
 SELECT g.symbol, g.n FROM (
@@ -146,9 +146,9 @@ AntiJoin  is_null(g.n) = True                                      STR
           GroupBy  _query, symbol: COUNT(*)                        WK
             SharedRows                                             WK
         Filter  (is_not_null(trades.qty) AND is_null(trades.qty))  WKS
-          StreamScan  trades [RANGE 5 SECONDS]                     WKS
+          StreamScan  trades [NOW]                                 WKS
       Filter  is_not_null(trades.qty)                              WKS
-        StreamScan  trades [RANGE 5 SECONDS]                       WKS
+        StreamScan  trades [NOW]                                   WKS
   Filter  is_not_null(trades.qty) (as in line 11)                  WKS
 ----------
 -- a condition on both rows

@@ -49,9 +49,9 @@ class InputBuffer(Operator):
 
     def all(self) -> Array:
         own = self.rows.all()
-        if own is not None:
-            return own
         clock = self.clock if self._before is None else self._before
+        if own is not None:  # of rows that have expired the base rows may be gone
+            return own[self.rows.alive_until(own) > clock]
         return self.rows.place(self.inputs[0].live(clock))
 
     def forget(self, keys: KeySet) -> None:

@@ -147,8 +147,7 @@ class GatedRows(Operator):
 
     def _sweep(self) -> None:
         """Suspend visible rows whose last match has expired."""
-        positions = self._there()
-        positions = positions[self.buffer.rows.alive_until(positions) > self.clock]
+        positions = self.all()
         leaving = positions[~self.gate.suspend(positions, self.clock)]
         if leaving.size:
             if self.left is None:
@@ -188,8 +187,9 @@ class GatedRows(Operator):
         return self.buffer.liveness
 
     def all(self) -> Array:
-        passed = self.passed
-        return np.unique(np.concatenate((self._there(), passed.positions, passed.released)))
+        passed, there = self.passed, self._there()
+        there = there[self.buffer.rows.alive_until(there) > self.clock]
+        return np.unique(np.concatenate((there, passed.positions, passed.released)))
 
     def rows_at(self, positions: Array) -> Batch:
         return self.buffer.rows_at(positions)
