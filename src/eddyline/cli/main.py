@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
 
 import eddyline
 from eddyline.cli import failures, machine, run, running
-from eddyline.cli.benchmarks import bench
 from eddyline.cli.checkpoints import checkpoints, rescale
 from eddyline.cli.options import Assignments, Capacity, Json, Memory, ScriptFile, settings_of
 from eddyline.cli.spark_properties import Properties, spark_properties
@@ -107,7 +107,10 @@ running.add_commands(app)
 app.command()(rescale)
 app.add_typer(checkpoints, name="checkpoint")
 machine.add_commands(app)
-app.add_typer(bench, name="bench")
+if find_spec("eddyline.bench") is not None:  # in a checkout
+    from eddyline.bench.commands import bench
+
+    app.add_typer(bench, name="bench")
 
 
 def _count(n: int, what: str) -> str:
