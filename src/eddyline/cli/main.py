@@ -107,8 +107,8 @@ running.add_commands(app)
 app.command()(rescale)
 app.add_typer(checkpoints, name="checkpoint")
 machine.add_commands(app)
-if find_spec("eddyline.bench") is not None:  # in a checkout
-    from eddyline.bench.commands import bench
+if find_spec("eddyline.cli.benchmarks") is not None:  # in a checkout
+    from eddyline.cli.benchmarks import bench
 
     app.add_typer(bench, name="bench")
 
