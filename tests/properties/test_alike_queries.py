@@ -99,6 +99,19 @@ def test_an_added_absence_does_not_see_rows_of_one_that_was_dropped(window: str)
     script.finish()
 
 
+def test_rows_that_expire_in_a_call_are_there_until_then_when_a_query_has_come() -> None:
+    """After a restart, two tests of existence ask for rows anew."""
+    text = (
+        "SELECT DISTINCT s.k FROM s [RANGE 1 SECOND] AS s WHERE s.x > {} AND s.k IN (SELECT r.k "
+        "FROM r [RANGE 1 SECOND] AS r WHERE r.x <> 2) AND NOT EXISTS (SELECT 1 FROM r [RANGE 1 "
+        "SECOND] AS r WHERE r.k = s.k AND r.x = 1) EMIT CHANGES"
+    )
+    script = Script(DDL, {"q": text.format(0)}, options={"keep": {}})
+    script.process(r=table([(5_199_999, "a", 3), (6_600_000, "a", 2)]))
+    script.process(s=table([(5_299_999, "a", 3)])).add("late", text.format(1))
+    script.restart().advance(10_600_000).finish()
+
+
 @settings(max_examples=more_when_long(2))
 @given(st.integers(0, 2**48), OPTIONS)
 def test_sets_of_alike_queries(seed: int, options: dict[str, Any]) -> None:

@@ -138,20 +138,24 @@ class Matching(Operator):
         self._screen = screen
         end = self._numbers.end if self._by_ids is None else self._by_ids.end
         held = np.flatnonzero(self._rows["key_of"][:end] != _NO_ROW)
-        if screen is not None or not self._holds_all:
+        if screen is not None and held.size:
+            rows = self._of(held)
+            is_wanted = screen.accepts(rows.column, len(rows))
+            self._forget(held[~is_wanted], clock)
+            held = held[is_wanted]
+        if not self._holds_all:
             rows = self.inputs[0].live(clock)
-            parts = [rows] if coming is None else [rows, coming]
-            if screen is not None:
-                parts = [screen.applied(part) for part in parts]
-                wanted = [np.concatenate(ids) for ids in zip(*(p.ids for p in parts), strict=True)]
-                is_wanted = _among([self._shown[lane][held] for lane in self._id_lanes], wanted)
-                self._forget(held[~is_wanted], clock)
-                held = held[is_wanted]
+            rows = rows if screen is None else screen.applied(rows)
             known = [self._shown[lane][held] for lane in self._id_lanes]
             if coming is not None:
                 known = [np.concatenate(pair) for pair in zip(known, coming.ids, strict=True)]
-            self._take_in(parts[0].where(~_among(parts[0].ids, known)))
+            self._take_in(rows.where(~_among(rows.ids, known)))
         self._holds_all = screen is None
+
+    def _of(self, row: Array) -> Batch:
+        """The left rows with these numbers."""
+        ts, seq = self._shown["ts"][row], self._shown["seq"][row]
+        return self._changes(row, ts, seq, np.ones(row.size, np.int8))
 
     def _forget(self, row: Array, clock: int) -> None:
         """Forget left rows that no reader asks for, by their numbers."""
@@ -261,9 +265,7 @@ class Matching(Operator):
         self._fit(clock)
         row = np.flatnonzero(self._rows["shown"] & (self._rows["exp"] > clock))
         ts, seq = self._shown["ts"][row], self._shown["seq"][row]
-        order = np.lexsort((seq, ts))
-        sign = np.ones(row.size, np.int8)
-        return self._changes(row[order], ts[order], seq[order], sign)
+        return self._of(row[np.lexsort((seq, ts))])
 
     def kept(self) -> int:
         rows = len(self._numbers) if self._by_ids is None else len(self._by_ids)
