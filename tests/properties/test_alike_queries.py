@@ -112,6 +112,15 @@ def test_rows_that_expire_in_a_call_are_there_until_then_when_a_query_has_come()
     script.restart().advance(10_600_000).finish()
 
 
+def test_snapshots_that_have_read_the_groups_of_a_dropped_query_are_restored() -> None:
+    text = "SELECT k, SUM(x) AS x FROM s [RANGE 1 SECOND] GROUP BY k HAVING SUM(x) > {} EMIT {}"
+    emits = ["CHANGES", "SNAPSHOT EVERY 700 MILLISECONDS", "SNAPSHOT EVERY 1 SECOND"]
+    queries = {f"q{i}": text.format(i, emit) for i, emit in enumerate(emits)}
+    script = Script(DDL, queries, options={"keep": {}})
+    script.process(s=table([(5_199_999, "a", 3), (6_600_000, "a", 2)])).drop("q0").restart()
+    script.process(s=table([(7_199_999, "a", 3)])).restart().advance(10_600_000).finish()
+
+
 @settings(max_examples=more_when_long(2))
 @given(st.integers(0, 2**48), OPTIONS)
 def test_sets_of_alike_queries(seed: int, options: dict[str, Any]) -> None:

@@ -123,7 +123,7 @@ class _Planner(Planner):
     def _supplied(self, place: int) -> Operator:
         return self._graph.obtain(("supplied", place), partial(SuppliedInput, place))
 
-    def query(self, plan: Plan, emit: Emit) -> Operator:
+    def query(self, plan: Plan, emit: Emit, *, all_changes: bool | None = None) -> Operator:
         if emit.is_periodic:
             below = plan
             while isinstance(below, (Filter, Project)):
@@ -132,10 +132,8 @@ class _Planner(Planner):
             top = self.build(plan, probed=True)
             if any(isinstance(o, SharedSnapshots) for o in in_order([top])):
                 return top
-        return super().query(plan, emit)
-
-    def _ticking(self, plan: Plan, every_us: int, offset_us: int) -> Operator:
-        return self.build(plan, probed=True)  # groups report what their period asks for
+        # groups report what their period asks for
+        return super().query(plan, emit, all_changes=True)
 
     def _replacing(self, plan: Plan) -> Operator:
         return super()._replacing(plan) if self._source.replaces else self.build(plan)

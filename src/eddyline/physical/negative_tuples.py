@@ -125,10 +125,15 @@ class MixedPlanner(Planner):
         super().__init__(graph, stem_of, strategy)
         self._above_negation = _AboveNegation(graph, stem_of, strategy)
 
-    def query(self, plan: Plan, emit: Emit) -> Operator:
+    def query(self, plan: Plan, emit: Emit, *, all_changes: bool | None = None) -> Operator:
         if self._strategy.explicit_above_negation(plan):
-            return self._above_negation.query(plan, emit)
-        return super().query(plan, emit)
+            return self._above_negation.query(plan, emit, all_changes=all_changes)
+        return super().query(plan, emit, all_changes=all_changes)
+
+    def reads_all_changes(self, plan: Plan) -> bool:
+        if self._strategy.explicit_above_negation(plan):
+            return self._above_negation.reads_all_changes(plan)
+        return super().reads_all_changes(plan)
 
     def join(self, plan: Join) -> JoinOperator | None:
         return super().join(plan) or self._above_negation.join(plan)

@@ -31,14 +31,21 @@ from eddyline.runtime.stores.answers import AnswerCalendar, AnswerList, AnswerQu
 class Planner(NodePlanner):
     """Builds the operators of queries: what they emit, and their materialised answers."""
 
-    def query(self, plan: Plan, emit: Emit) -> Operator:
-        """The operator whose output is what the query emits."""
+    def query(self, plan: Plan, emit: Emit, *, all_changes: bool | None = None) -> Operator:
+        """The operator whose output is what the query emits.
+
+        Args:
+            all_changes: see ``reads_all_changes``, which decides if it is None.
+        """
         if emit.adds_only:
             return self._inserts(plan)
         if emit.mode == "snapshot":
             assert emit.every_us is not None
             period = emit.every_us, emit.offset_us
-            source = self._spooled(plan, self._ticking(plan, *period))
+            if all_changes is None:
+                all_changes = self.reads_all_changes(plan)
+            below = self.build(plan, probed=True) if all_changes else self._ticking(plan, *period)
+            source = self._spooled(plan, below)
             make = partial(Snapshots, source, *period)
             return self._graph.obtain(("snapshot", plan, *period), make)
         source, width = self._output_stored(plan, self.build(plan, probed=True))
@@ -63,15 +70,16 @@ class Planner(NodePlanner):
         """Whether there is an operator of this GROUP BY or DISTINCT already."""
         return ("replacing", grouping) in self._graph or self._key(grouping, True) in self._graph
 
-    def _ticking(self, plan: Plan, every_us: int, offset_us: int) -> Operator:
-        """The operator of a plan that is read at multiples of a period alone: of a group the last
-        change before each is enough, unless another query reads them all.
+    def reads_all_changes(self, plan: Plan) -> bool:
+        """Whether a plan that is read at multiples of a period alone reads all changes of groups,
+        as another query does: else the last one before each instant is enough.
         """
-        grouping = plan
-        while isinstance(grouping, (Filter, Project)):
-            grouping = grouping.input
-        if type(grouping) is not GroupBy or self.runs(grouping):
-            return self.build(plan, probed=True)
+        while isinstance(plan, (Filter, Project)):
+            plan = plan.input
+        return type(plan) is not GroupBy or self.runs(plan)
+
+    def _ticking(self, plan: Plan, every_us: int, offset_us: int) -> Operator:
+        """The operator of a plan over groups that is read at multiples of a period alone."""
         shown = ShownGroups(every_us=every_us, offset_us=offset_us)
         if isinstance(plan, GroupBy):
             make = partial(self._group, plan, retract=True, shown=shown)

@@ -93,8 +93,10 @@ class Execution:
         if not (isinstance(before, FlowPlacement) and before.runs_as(placement)):
             match placement:
                 case TreePlacement():
-                    report = before is None
-                    self._subscribe(query, self._new_tree(query, placement.plan, report=report))
+                    if placement.all_changes is None and query.emit.is_periodic:
+                        all_changes = self._planner.reads_all_changes(placement.plan)
+                        placement = replace(placement, all_changes=all_changes)
+                    self._subscribe(query, self._new_tree(query, placement, report=before is None))
                 case FlowPlacement():
                     subscription = self._join_flow(query, placement)
                     if isinstance(subscription, GroupedSubscription):
@@ -210,10 +212,12 @@ class Execution:
         operator = self._planner.join(join)
         return None if operator is None else (operator.joined, operator.rows_out)
 
-    def _new_tree(self, query: Query, plan: Plan, *, report: bool) -> TreeSubscription:
-        known = set(self.graph)
+    def _new_tree(
+        self, query: Query, placement: TreePlacement, *, report: bool
+    ) -> TreeSubscription:
+        known, of_all = set(self.graph), placement.all_changes
         try:
-            operator = self._planner.query(plan, query.emit)
+            operator = self._planner.query(placement.plan, query.emit, all_changes=of_all)
         except EddylineError:
             self.graph.sweep()
             raise

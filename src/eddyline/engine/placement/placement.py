@@ -69,6 +69,8 @@ class TreePlacement:
         plan: of the operators.
         joins: of the plan, if their order may change while it runs. order: in which they run.
         learned_in: the flow placement whose fan-outs gave the order; None: it was chosen by cost.
+        all_changes: of a query that is read at ticks, whether it reads all changes of its groups;
+            None: that is decided when it begins to run.
         why: the reason, for EXPLAIN and ``stats``.
     """
 
@@ -76,6 +78,7 @@ class TreePlacement:
     joins: Joins | None = None
     order: Tree | None = None
     learned_in: FlowPlacement | None = None
+    all_changes: bool | None = field(default=None, compare=False)
     why: str = field(default="", compare=False)
 
     def reordered(self, order: Tree, why: str) -> TreePlacement:

@@ -16,7 +16,12 @@ def record(placement: Placement) -> dict[str, Any]:
     """A placement for JSON."""
     if isinstance(placement, TreePlacement):
         is_learned = placement.learned_in is not None
-        return {"order": placement.order, "learned": is_learned, "why": placement.why}
+        return {
+            "order": placement.order,
+            "learned": is_learned,
+            "all_changes": placement.all_changes,
+            "why": placement.why,
+        }
     eddy = None if placement.eddy is None else placement.eddy.number
     return {
         "form": placement.form,
@@ -38,7 +43,7 @@ def recorded(found: Candidates, saved: Mapping[str, Any]) -> Placement:
     if saved["learned"]:
         assert order is not None, "an order was learned"
         return learned(found.shared[0], leaves(order))
-    tree = found.tree
+    tree = replace(found.tree, all_changes=saved["all_changes"])
     return replace(tree, why=why) if order is None else tree.reordered(order, why)
 
 
