@@ -26,7 +26,7 @@ def same(a: list[Any], b: list[Any]) -> bool:
     )
 
 
-# -- the three kinds -------------------------------------------------------------------------------
+# -- the three kinds ---------------------------------------------------
 
 
 @pytest.mark.parametrize("chunk_rows", [1, 100])
@@ -120,7 +120,7 @@ def test_results_of_a_near_type_are_converted(
     assert values == expected
 
 
-# -- where SQL takes them --------------------------------------------------------------------------
+# -- where SQL takes them ----------------------------------------------
 
 
 def test_a_function_stands_wherever_scalars_do() -> None:
@@ -192,7 +192,7 @@ def test_explain_names_them() -> None:
     assert "score(" in run.explain("SELECT x FROM s [NOW] WHERE score(x, y) > 1")
 
 
-# -- what is refused -------------------------------------------------------------------------------
+# -- what is refused ---------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -248,7 +248,7 @@ def test_wrong_definitions() -> None:
         run.function("g", lambda v: v, args=["INT"], returns="INT", kind=kind)
 
 
-# -- saved engines ---------------------------------------------------------------------------------
+# -- saved engines -----------------------------------------------------
 
 
 def _saved() -> io.BytesIO:

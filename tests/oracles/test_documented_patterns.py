@@ -164,7 +164,7 @@ def test_flink_variables_and_offsets() -> None:
         assert found == [(len(prices) - 2, 20)]
 
 
-# -- Esper -----------------------------------------------------------------------------------------
+# -- Esper -------------------------------------------------------------
 
 
 def esper(sent: list[tuple[str, int]], clauses: str) -> list[Any]:

@@ -231,7 +231,7 @@ def test_expressions_that_cannot_fail() -> None:
     assert evaluate(fn("+", x, 1)).null_count == TABLE.column("j").null_count
 
 
-# -- random expressions against a slow reference ---------------------------------------------------
+# -- random expressions against a slow reference -----------------------
 
 _VALUES = [None, 0, 1, -1, 2, 7, MOST, LEAST, 2**62]
 _PAIRS = [(p, q) for p in _VALUES for q in _VALUES]

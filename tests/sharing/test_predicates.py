@@ -14,7 +14,7 @@ from eddyline.testing.strategies.expressions import ScopeColumn, predicates
 from eddyline.types import TIMESTAMP
 from predicate_cases import bound, check, shown
 
-# -- random predicates -----------------------------------------------------------------------------
+# -- random predicates -------------------------------------------------
 
 _NUMBERS = ["0", "1", "2", "2.5D", "1 + 1", "-1", "0.1D", "NULL", "5000000000", "-1e300"]
 _CONSTANTS = {
@@ -111,7 +111,7 @@ def test_or_of_ands(terms: list[tuple[str, int]]) -> None:
     assert len(check(bound(sql))) <= MAX_CLAUSES
 
 
-# -- typical shapes --------------------------------------------------------------------------------
+# -- typical shapes ----------------------------------------------------
 
 GOLDENS: list[tuple[str, list[str]]] = [
     # one attribute is one set
@@ -222,7 +222,7 @@ def test_equal_meanings_have_one_form() -> None:
     assert len({clauses_of(bound(f), fold) for f in forms}) == 1
 
 
-# -- limits ----------------------------------------------------------------------------------------
+# -- limits ------------------------------------------------------------
 
 
 def test_a_long_disjunction_is_an_attribute() -> None:

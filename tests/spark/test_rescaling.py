@@ -172,7 +172,7 @@ def test_the_largest_number_is_not_below_the_number(spark: SparkSession, tmp_pat
     assert (result.exit_code, "below --shards 3" in result.stderr) == (2, True)
 
 
-# -- a job with one batch --------------------------------------------------------------------------
+# -- a job with one batch ----------------------------------------------
 
 
 @pytest.fixture

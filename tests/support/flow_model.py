@@ -209,7 +209,7 @@ class Model:
             found.setdefault(bit, []).append((at, int(batch.ts[n]), exp))
         return found
 
-    # -- the plain way -----------------------------------------------------------------------------
+    # -- the plain way -------------------------------------------------
 
     def expected(self, wanted: Wanted, since: int = 0) -> list[Result]:
         """What a query gets from the rows with numbers from ``since`` on."""

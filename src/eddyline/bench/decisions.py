@@ -98,7 +98,7 @@ def compared(case: Case, calls: int = _CALLS, warm: int = _WARM) -> Comparison:
     return Comparison(case, seconds)
 
 
-# -- feedback --------------------------------------------------------------------------------------
+# -- feedback ----------------------------------------------------------
 
 _PLAIN: Final = "SELECT a.x, b.y FROM {a}, {b}, {c} WHERE a.x = b.x AND b.y = c.y"
 #: By what is between joins: a query, and the joins that it contains as queries.
@@ -199,7 +199,7 @@ def feedback_cases() -> Iterator[Case]:
     yield Case("a tree over windows of rows", engines, rare, 3.0, is_same=False)
 
 
-# -- shedding --------------------------------------------------------------------------------------
+# -- shedding ----------------------------------------------------------
 
 _SHED: Final = {
     "a filter": ["SELECT k, v FROM s WHERE v > 0.9"],
@@ -254,7 +254,7 @@ def shedding_cases() -> Iterator[Case]:
             yield Case(f"half of the {name} rows, {kind}", engines, rows, 0.6, is_same=False)
 
 
-# -- functions -------------------------------------------------------------------------------------
+# -- functions ---------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -298,7 +298,7 @@ def _slow(name: str, cost_s: float, x: pa.Array) -> pa.Array:
     return pa.array(numbers % 4 == 0 if name == "f1" else (numbers // 4) % 2 == 0)
 
 
-# -- all -------------------------------------------------------------------------------------------
+# -- all ---------------------------------------------------------------
 
 
 def run_decisions(*, json: bool) -> None:

@@ -97,7 +97,7 @@ class QuerySet:
         self.execution.plan_by(strategy, sharing)
         self.placements.plan_by(strategy, sharing)
 
-    # -- queries are added and dropped -------------------------------------------------------------
+    # -- queries are added and dropped ---------------------------------
 
     def add(
         self,
@@ -251,7 +251,7 @@ class QuerySet:
                 found[name] = np.array(pairs, np.int64).reshape(-1, 2).T
         return found
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     def resume(self, group: StreamGroup) -> None:
         """Continue a group of streams from a checkpoint: its first changes have been reported."""
@@ -316,7 +316,7 @@ class QuerySet:
         """Return these changes of a query from ``take`` first."""
         self.execution.pending.put(self.everyone.now()[name].name, changes, first=True)
 
-    # -- looking inside ----------------------------------------------------------------------------
+    # -- looking inside ------------------------------------------------
 
     def answer(self, query: Query) -> pa.Table:
         """The rows of a query's answer now."""

@@ -116,7 +116,7 @@ class NodePlanner(GroupPlanner):
         super().__init__(graph, strategy)
         self._stem_of = stem_of
 
-    # -- plan nodes --------------------------------------------------------------------------------
+    # -- plan nodes ----------------------------------------------------
 
     def build(self, plan: Plan, *, probed: bool = False) -> Operator:
         """The operator of a plan; ``probed``: its rows will be probed while they are alive."""

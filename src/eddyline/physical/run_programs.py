@@ -92,7 +92,7 @@ class _Compiler:
             self._registers,
         )
 
-    # -- what programs read ----------------------------------------------------------------------
+    # -- what programs read --------------------------------------------
 
     def _value(self, expr: Expr) -> int:
         return self._values.setdefault(expr, len(self._values))
@@ -108,7 +108,7 @@ class _Compiler:
     def _emit(self, code: int, first: int = 0, second: int = 0, *, floats: bool = False) -> None:
         self._steps.append((code, first, second, int(floats)))
 
-    # -- expressions -----------------------------------------------------------------------------
+    # -- expressions ---------------------------------------------------
 
     def _push(self, expr: Expr) -> None:
         """Emit the steps that leave the value of an expression on the stack."""

@@ -167,7 +167,7 @@ class JobStarter:
         )
         return StartedJob(run, sinks, running)
 
-    # -- what the job consists of ------------------------------------------------------------------
+    # -- what the job consists of --------------------------------------
 
     def _program(self, groups: Sequence[QueryGroup]) -> JobProgram:
         program = JobProgram(
@@ -243,7 +243,7 @@ class JobStarter:
             lambda: packed.reads_history,
         )
 
-    # -- what happens in each batch ----------------------------------------------------------------
+    # -- what happens in each batch ------------------------------------
 
     def _deliverer(
         self,

@@ -133,7 +133,7 @@ class EddylineParser(MatchParser):
             message = f"an expression is missing behind '{self._prev.text}'"
         raise ParseError.new(message, description=message, line=at.line, col=at.start)
 
-    # -- syntax that Spark's parser accepts but Eddyline does not run ---------------------------
+    # -- syntax that Spark's parser accepts but Eddyline does not run ---
 
     def _parse_table_alias(self, *args: Any, **kwargs: Any) -> exp.TableAlias | None:
         if self._at_emit() or self.at_match():

@@ -200,7 +200,7 @@ class MatchParser(SetOperationParser):
         call.update_positions(word)
         return call
 
-    # -- PATTERN -------------------------------------------------------------------------------
+    # -- PATTERN -------------------------------------------------------
 
     def _parse_pattern(self, node: MatchedRows) -> None:
         if not self._match_text_seq("PATTERN"):

@@ -159,7 +159,7 @@ class StatementParser(EmitParser, FunctionParser):
         line, column = self.source.position(start.start)
         return build(self._find_sql(start, self._prev), line, column)
 
-    # -- CREATE ------------------------------------------------------------------------------
+    # -- CREATE --------------------------------------------------------
 
     def _create(self) -> Callable[[], _Build]:
         for words in (("OR", "REPLACE"), ("TEMPORARY",), ("IF", "NOT", "EXISTS")):
@@ -276,7 +276,7 @@ class StatementParser(EmitParser, FunctionParser):
             raise self.fail(f"expected AS and a SELECT, {self.here()}")
         return self._select()
 
-    # -- the other statements ------------------------------------------------------------------
+    # -- the other statements ------------------------------------------
 
     def _drop(self) -> _Build:
         kind: ObjectKind = "function"
@@ -355,7 +355,7 @@ class StatementParser(EmitParser, FunctionParser):
         select, emit, sheds = self._select(), self._emit(), self._sheds()
         return lambda text, line, column: SelectStatement(text, line, column, select, emit, sheds)
 
-    # -- parts ---------------------------------------------------------------------------------
+    # -- parts ---------------------------------------------------------
 
     def _select(self) -> Select:
         at = self._curr

@@ -215,7 +215,7 @@ def _select(columns: Iterable[str], table: str) -> exp.Select:
     return rows.from_(exp.to_table(f'"{table}"', dialect="duckdb"))
 
 
-# -- EXCEPT ALL ON ---------------------------------------------------------------------------------
+# -- EXCEPT ALL ON -----------------------------------------------------
 
 
 def _without_keyed_negation(query: exp.Expr) -> exp.Expr:
@@ -298,7 +298,7 @@ def _stamps(select: exp.Select) -> list[exp.Expr]:
     return [exp.column(_stamp(items[0].this, c), items[0].alias) for c in ("__ts", "__n")]
 
 
-# -- non-retroactive tables ------------------------------------------------------------------------
+# -- non-retroactive tables --------------------------------------------
 
 
 def _reflect_tables(select: exp.Select) -> None:
@@ -349,7 +349,7 @@ def _stamp(rows: exp.Expr, column: str) -> str:
     return column
 
 
-# -- parts of a SELECT -----------------------------------------------------------------------------
+# -- parts of a SELECT -------------------------------------------------
 
 
 def _items(select: exp.Expr) -> Iterator[exp.Expr]:

@@ -72,7 +72,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "| functions | 3 | 20 | 8 |" in text
 
 
-# -- workloads ------------------------------------------------------------------------------------
+# -- workloads ---------------------------------------------------------
 
 
 def test_nested_queries_add_a_field_each() -> None:
@@ -126,7 +126,7 @@ def test_static_order() -> None:
     assert (rows, [f.name for f in order]) == (10, list("edcba"))
 
 
-# -- turns ----------------------------------------------------------------------------------------
+# -- turns -------------------------------------------------------------
 
 
 def test_contenders_take_turns() -> None:
@@ -154,7 +154,7 @@ def test_speed() -> None:
     assert speed.spot(7, speed.rows) == (7, 2.0, 1.0, 4.0)
 
 
-# -- claims ---------------------------------------------------------------------------------------
+# -- claims ------------------------------------------------------------
 
 
 def judge(experiment: Experiment, text: str, points: Sequence[Any]) -> str:

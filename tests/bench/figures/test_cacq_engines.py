@@ -39,7 +39,7 @@ def judge(experiment: Experiment, text: str, points: Sequence[Any]) -> str:
     return claim.judge(points).holds
 
 
-# -- engines that take in the same rows again and again --------------------------------------------
+# -- engines that take in the same rows again and again ----------------
 
 
 def test_every_turn_has_the_same_results() -> None:
@@ -71,7 +71,7 @@ def test_engines_answer_as_filter_banks_do() -> None:
     assert feed.run() == banks.feed_of(queries, batch).run()
 
 
-# -- numbers of queries and sources ----------------------------------------------------------------
+# -- numbers of queries and sources ------------------------------------
 
 
 def test_queries_are_dealt_to_sources() -> None:
@@ -119,7 +119,7 @@ def test_claims_about_sources(last: float, holds: str) -> None:
     assert judge(banks.SOURCES, "somewhat", points) == holds
 
 
-# -- joins -----------------------------------------------------------------------------------------
+# -- joins -------------------------------------------------------------
 
 
 def joined(queries: int, together: float, alone: tuple[float, ...], added_ms: float) -> JoinPoint:
@@ -145,7 +145,7 @@ def test_joins_differ_in_selections_and_windows() -> None:
     assert len({joins.select_of(n) for n in range(50)}) == 50
 
 
-# -- NiagaraCQ -------------------------------------------------------------------------------------
+# -- NiagaraCQ ---------------------------------------------------------
 
 
 def test_plans_agree_and_call_functions_as_often_as_they_must() -> None:

@@ -125,7 +125,7 @@ def test_traces_are_named(tiny: PatternExperiment) -> None:
     assert traces[0].about.startswith("synthetic")
 
 
-# -- sources that come and go ----------------------------------------------------------------------
+# -- sources that come and go ------------------------------------------
 
 
 def test_sources_of_the_second_link_come_and_go() -> None:
@@ -152,7 +152,7 @@ def test_two_of_five_results_of_query_5_are_taken_back() -> None:
     assert 0.3 < point.taken_back / point.inserted < 0.5
 
 
-# -- the page of all papers ------------------------------------------------------------------------
+# -- the page of all papers --------------------------------------------
 
 
 def test_one_page_has_the_claims_of_all_papers(tiny: PatternExperiment, tmp_path: Path) -> None:

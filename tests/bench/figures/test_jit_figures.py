@@ -82,7 +82,7 @@ def test_command(tiny: None, tmp_path: Path) -> None:
     assert "## Figure 12: bushy plans, by sources N" in (tmp_path / "claims.md").read_text()
 
 
-# -- plans and data --------------------------------------------------------------------------------
+# -- plans and data ----------------------------------------------------
 
 
 @pytest.mark.parametrize(("plan", "sources"), [(p, n) for p, trees in PLANS.items() for n in trees])
@@ -148,7 +148,7 @@ def test_clique_joins_are_right() -> None:
     assert made.answer()[0] == expected > 0
 
 
-# -- runs ------------------------------------------------------------------------------------------
+# -- runs --------------------------------------------------------------
 
 
 def test_contenders_agree_and_jit_holds_least() -> None:
@@ -243,7 +243,7 @@ def test_fan_out_and_no_help(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len({p.intermediate for p in points[3:]}) == 1
 
 
-# -- claims ----------------------------------------------------------------------------------------
+# -- claims ------------------------------------------------------------
 
 
 def _points(values: dict[str, list[tuple[float, float, int]]], case: str) -> list[JitPoint]:

@@ -80,7 +80,7 @@ def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "| Small-Large | 5 | Greedy |" in text
 
 
-# -- arrivals -------------------------------------------------------------------------------------
+# -- arrivals ----------------------------------------------------------
 
 
 @pytest.mark.parametrize("burst", [1.0, 2.0, 4.0, 5.0])
@@ -101,7 +101,7 @@ def test_even_arrivals_take_turns() -> None:
     assert come.stream.tolist() == [0, 1, 0, 1, 0, 1]
 
 
-# -- the driver -----------------------------------------------------------------------------------
+# -- the driver --------------------------------------------------------
 
 
 class _Scripted:
@@ -186,7 +186,7 @@ def test_weights() -> None:
     assert responses == Responses(100, average, 1.0, 2.0, 3.0)
 
 
-# -- the simulation -------------------------------------------------------------------------------
+# -- the simulation ----------------------------------------------------
 
 
 def _simulated(strategy: str, units: int) -> RunOutcome:
@@ -254,7 +254,7 @@ def test_greedy_continues_with_a_small_slice() -> None:
     assert order[4] == [(2, 0), (2, 1)]
 
 
-# -- the operator ---------------------------------------------------------------------------------
+# -- the operator ------------------------------------------------------
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -289,7 +289,7 @@ def test_units_at_once() -> None:
     assert outcome.windows[0].results > 0
 
 
-# -- end to end -----------------------------------------------------------------------------------
+# -- end to end --------------------------------------------------------
 
 
 def test_engines_find_what_the_operator_finds() -> None:
@@ -306,7 +306,7 @@ def test_engines_find_what_the_operator_finds() -> None:
         assert all(w.longest >= w.average > 0 for w in p.outcome.windows if w.results)
 
 
-# -- claims ---------------------------------------------------------------------------------------
+# -- claims ------------------------------------------------------------
 
 
 def _point(

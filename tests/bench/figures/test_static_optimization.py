@@ -101,7 +101,7 @@ def test_gains_and_errors_are_the_papers() -> None:
     ]
 
 
-# -- against the engine ----------------------------------------------------------------------------
+# -- against the engine ------------------------------------------------
 
 SMALL = JoinCase(
     (

@@ -10,7 +10,7 @@ from eddyline.testing import batch, parse_time
 from restarts import restarted
 from watermark_cases import JOIN, SECOND, TABLE, engine, found, rows, watermarks
 
-# -- the smallest bound of the streams -----------------------------------------------------------
+# -- the smallest bound of the streams ---------------------------------
 
 
 def test_a_row_behind_another_stream_is_not_late() -> None:
@@ -85,7 +85,7 @@ def test_stats_and_explain_show_what_holds_the_watermark(restart: bool) -> None:
     assert "watermark" not in eng.queries["q1"].explain()
 
 
-# -- groups that come together -------------------------------------------------------------------
+# -- groups that come together -----------------------------------------
 
 
 @pytest.mark.parametrize("restart", [False, True])
@@ -129,7 +129,7 @@ def test_queries_begin_with_the_first_row_of_their_group() -> None:
     assert eng.process({"b": rows(5)})["q2"]["_ts"].cast(pa.int64()).to_pylist()[0] == 5 * SECOND
 
 
-# -- tables --------------------------------------------------------------------------------------
+# -- tables ------------------------------------------------------------
 
 
 def test_a_table_that_changes_waits_with_the_streams_that_it_is_read_with() -> None:
@@ -161,7 +161,7 @@ def test_a_table_read_alone_follows_the_streams_with_readers(read: bool) -> None
     assert query.snapshot().to_pylist() == [{"n": 1}]
 
 
-# -- AHEAD AT MOST -------------------------------------------------------------------------------
+# -- AHEAD AT MOST -----------------------------------------------------
 
 FUTURE = parse_time("10s") + 86_400 * SECOND
 
@@ -213,7 +213,7 @@ def test_clauses_about_time_have_any_order() -> None:
         eng.sql("CREATE STREAM r (ts TIMESTAMP) TIMESTAMP BY ts WITH (lateness_by = 'rows')")
 
 
-# -- resetting -----------------------------------------------------------------------------------
+# -- resetting ---------------------------------------------------------
 
 
 @pytest.mark.parametrize("executor", ["auto", "eddy", "tree"])

@@ -168,7 +168,7 @@ def test_measured_seconds_and_state_are_kept() -> None:
     assert how(eng)[0] == "tree"
 
 
-# -- steadiness ------------------------------------------------------------------------------------
+# -- steadiness --------------------------------------------------------
 
 
 def test_steadiness() -> None:

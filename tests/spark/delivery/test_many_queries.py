@@ -187,7 +187,7 @@ def _rules(changes: list[tuple[int, str, int, int, int]]) -> pa.Table:
     return pa.table(dict(zip(names, [ts, op, *values], strict=True)))
 
 
-# -- shared sinks -------------------------------------------------------------------------
+# -- shared sinks ------------------------------------------------------
 
 SAME = "SELECT k, v FROM s [NOW] WHERE v > {}"
 

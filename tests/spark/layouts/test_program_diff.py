@@ -194,7 +194,7 @@ def test_rows_that_are_divided_in_another_way_are_named() -> None:
     assert found == "the rows of query 'big' are divided in another way: by x there"
 
 
-# -- the file ----------------------------------------------------------------------------------
+# -- the file ----------------------------------------------------------
 
 
 @pytest.fixture

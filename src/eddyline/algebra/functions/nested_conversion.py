@@ -68,7 +68,7 @@ def parts_of(source: pa.DataType, target: pa.DataType) -> list[tuple[pa.DataType
     return []
 
 
-# -- text ------------------------------------------------------------------------------------------
+# -- text --------------------------------------------------------------
 
 
 def _as_text(values: pa.Array, convert: Convert) -> pa.Array:

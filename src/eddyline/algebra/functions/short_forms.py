@@ -165,7 +165,7 @@ def _array_length(args: tuple[Expr, ...]) -> Expr | None:
     return resolve("nullif", (resolve("size", args[:1]), literal(0, _INT)))
 
 
-# -- bits ------------------------------------------------------------------------------------------
+# -- bits --------------------------------------------------------------
 
 
 def _of_bits(sign: str, help_: str) -> None:

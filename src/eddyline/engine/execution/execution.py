@@ -78,7 +78,7 @@ class Execution:
             self.graph, self._planner, self._stem_of, sharing, strategy
         )
 
-    # -- placements --------------------------------------------------------------------------------
+    # -- placements ----------------------------------------------------
 
     def move(self, query: Query, placement: Placement | None) -> None:
         """Start a query, stop it (None), or run it in another way from now on: between two chunks.
@@ -195,7 +195,7 @@ class Execution:
         if not shared.tables:
             self.flows = {k: f for k, f in self.flows.items() if f is not shared}
 
-    # -- operators ---------------------------------------------------------------------------------
+    # -- operators -----------------------------------------------------
 
     def eddy(self, number: EddyNumber) -> Eddy:
         """The eddy that flows share."""
@@ -304,7 +304,7 @@ class Execution:
         self.graph.use(self.flows[key].flow)
         return self.flows[key]
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     def group_of(self, query: Query) -> StreamGroup:
         """The group of streams whose clock a query follows."""

@@ -96,7 +96,7 @@ class ParameterizedSubscription(FlowSubscription):
         super().add_metrics(total)
         total.add(self._dropped, np.zeros(1, np.int64))
 
-    # -- instances ---------------------------------------------------------------------------------
+    # -- instances -----------------------------------------------------
 
     def sync(self, clock: int) -> None:
         """Have instances for the rows that the table has now, and retired ones for those deleted so
@@ -200,7 +200,7 @@ class ParameterizedSubscription(FlowSubscription):
         if self._past is not None:
             self._past.forget(self._lifespan_us)
 
-    # -- results -----------------------------------------------------------------------------------
+    # -- results -------------------------------------------------------
 
     def _report(self, rows: Array, clock: int, sign: int) -> None:
         """Report that the results of rows enter the answer, or leave it."""

@@ -218,7 +218,7 @@ class Progress:
         if queries.placements.may_adapt:
             queries.placements.adapt()
 
-    # -- statistics and checkpoints ----------------------------------------------------------------
+    # -- statistics and checkpoints ------------------------------------
 
     def stats(self, now_us: int) -> list[dict[str, Any]]:
         """By group: its streams and tables, watermark and clock, the largest timestamp of each

@@ -139,7 +139,7 @@ class ResultTable:
         self._replaces = replaces
         self._pieces: list[Piece] = []
 
-    # -- its queries -------------------------------------------------------------------------------
+    # -- its queries ---------------------------------------------------
 
     def subscribe(self, name: str, number: int) -> None:
         """Add a query with this number among the recipients."""
@@ -166,7 +166,7 @@ class ResultTable:
         """The queries that the table ends."""
         return set(self.numbers) if self.owner is None else {self.owner}
 
-    # -- results -----------------------------------------------------------------------------------
+    # -- results -------------------------------------------------------
 
     def begin(self, since: int) -> None:
         """Set the first instant of the group of streams."""

@@ -96,7 +96,7 @@ class SharedFlow:
         self._accounted = 0.0  # seconds of the flow
         self._checked = 0  # tests of rows in its filters
 
-    # -- queries -----------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------
 
     def admit(self, name: str, key: object, part: Part, alike: Part) -> int:
         """Add a query whose results go to the table with this key; returns its bit.
@@ -190,7 +190,7 @@ class SharedFlow:
             if bit in self._name_of:
                 yield self._name_of[bit], failure.take(np.flatnonzero(failure.bits == bit))
 
-    # -- results -----------------------------------------------------------------------------------
+    # -- results -------------------------------------------------------
 
     def begin(self, since: int) -> None:
         """Nothing depends on the first instant."""

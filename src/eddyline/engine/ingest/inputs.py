@@ -147,7 +147,7 @@ class Inputs:
             return table
         return static_stem(definition, contents)
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     def begin(self, group: StreamGroup) -> None:
         """Mark a group as begun: from now on its tables may change."""
@@ -210,7 +210,7 @@ class Inputs:
         """Number of rows of some streams so far, bad ones included."""
         return sum(self._intakes[s].rows for s in streams if s in self._intakes)
 
-    # -- drop boxes --------------------------------------------------------------------------------
+    # -- drop boxes ----------------------------------------------------
 
     def streams(self) -> list[str]:
         """The names of the streams."""
@@ -370,7 +370,7 @@ class Inputs:
         """Their size in memory."""
         return sum(self._intakes[name].held_bytes for name in group.members)
 
-    # -- statistics and checkpoints ----------------------------------------------------------------
+    # -- statistics and checkpoints ------------------------------------
 
     def stats(self) -> tuple[_Counters, _Counters]:
         """Counters by stream, and by table that changes."""

@@ -279,7 +279,7 @@ class Overload:
         rates = {**self._statistics.rates, **self._rates}
         return replace(known, rates=rates, corrections=self._workload.results.corrections)
 
-    # -- measuring ---------------------------------------------------------------------------------
+    # -- measuring -----------------------------------------------------
 
     def _measure(self) -> None:
         newest = self._inputs.newest()
@@ -334,7 +334,7 @@ class Overload:
         period_us = min(self._period_us, self._every_us)
         return self._since is None or newest - self._since[0] >= period_us
 
-    # -- checkpoints -------------------------------------------------------------------------------
+    # -- checkpoints ---------------------------------------------------
 
     def saved(self) -> dict[str, Any]:
         """For JSON."""

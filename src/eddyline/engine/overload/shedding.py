@@ -134,7 +134,7 @@ class Shedding:
         what, verb = ("query", "does") if len(refusing) == 1 else ("queries", "do")
         return f"{what} {names} {verb} not allow shedding"
 
-    # -- reports -----------------------------------------------------------------------------------
+    # -- reports -------------------------------------------------------
 
     def _count(self, stream: str) -> KeptRows:
         return KeptRows(*self._inputs.seen_and_kept(stream))
@@ -201,7 +201,7 @@ class Shedding:
             lines.append(f"expected output: {metrics['expected_output_share']:.3g} of full")
         return lines
 
-    # -- checkpoints -------------------------------------------------------------------------------
+    # -- checkpoints ---------------------------------------------------
 
     def saved(self) -> dict[str, Any]:
         """For JSON: the counts when each query was added."""

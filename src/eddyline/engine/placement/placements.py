@@ -148,7 +148,7 @@ class Placements:
             self.reordered += 1
         self._move(query, placement)
 
-    # -- checkpoint --------------------------------------------------------------------------------
+    # -- checkpoint ----------------------------------------------------
 
     def saved(self) -> dict[str, Any]:
         """For JSON: the placements by name, and what was measured."""

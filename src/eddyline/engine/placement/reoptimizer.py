@@ -152,7 +152,7 @@ class Reoptimizer:
                 share = f"{better.share:.0%} of what its joins cost in the order before"
                 yield known.query, self.reordered(known, better.tree, f"expected to take {share}")
 
-    # -- orders chosen by cost ---------------------------------------------------------------------
+    # -- orders chosen by cost -----------------------------------------
 
     def due(self) -> list[ByCost]:
         """The queries whose costs are to be compared now, in turns."""
@@ -198,7 +198,7 @@ class Reoptimizer:
         counts = {tree: self._execution.joined(join) for tree, join in joins.items()}
         return {tree: count for tree, count in counts.items() if count is not None}
 
-    # -- checkpoint --------------------------------------------------------------------------------
+    # -- checkpoint ----------------------------------------------------
 
     def saved(self) -> dict[str, Any]:
         """For JSON: what was measured."""

@@ -151,7 +151,7 @@ class Workload:
             placement = self._reoptimizer.reordered(work.known, work.order, why)
             self._placements.change(work.known.query, placement)
 
-    # -- results, compared with the expected number ------------------------------------------------
+    # -- results, compared with the expected number --------------------
 
     def learn(
         self, statistics: Statistics, seconds: float, steady_us: float, prices: Prices | None

@@ -177,7 +177,7 @@ def _distinct_join(plan: Plan) -> _DistinctJoin | None:
     return _DistinctJoin(below, exprs, tuple(f.name for f in plan.schema))
 
 
-# -- what is known of a plan's rows ----------------------------------------------------------------
+# -- what is known of a plan's rows ------------------------------------
 
 
 def _is_distinct(plan: Plan) -> bool:
@@ -216,7 +216,7 @@ def _is_non_retroactive(plan: Plan) -> bool:
     return any(isinstance(n, TableScan) and n.updates == "non-retroactive" for n in nodes(plan))
 
 
-# -- columns ---------------------------------------------------------------------------------------
+# -- columns -----------------------------------------------------------
 
 
 def _computed_from(expr: Expr) -> frozenset[int]:

@@ -81,7 +81,7 @@ def with_own_terms_below(graph: JoinGraph) -> JoinGraph:
     return JoinGraph(tuple(parts), joining)
 
 
-# -- which tree ------------------------------------------------------------------------------------
+# -- which tree --------------------------------------------------------
 
 
 def _chosen(graph: JoinGraph, statistics: Statistics, prices: Prices) -> Tree:
@@ -108,7 +108,7 @@ def _oriented(tree: Tree, query: JoinQuery) -> Tree:
     return left, right
 
 
-# -- building it -----------------------------------------------------------------------------------
+# -- building it -------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def _in_order(tree: _Joined, product: Product) -> Plan:
     return Project(tree.plan, tuple(columns), tuple(f.name for f in schema))
 
 
-# -- what non-retroactive tables imply -------------------------------------------------------------
+# -- what non-retroactive tables imply ---------------------------------
 
 
 def _non_retroactive_columns(product: Product) -> frozenset[int]:

@@ -107,7 +107,7 @@ def _is_changing_table(plan: Plan) -> bool:
     return isinstance(table, TableScan) and table.updates != "static"
 
 
-# -- up --------------------------------------------------------------------------------------------
+# -- up ----------------------------------------------------------------
 
 
 def pulled_up(plan: Plan) -> Plan:
@@ -150,7 +150,7 @@ def _exposed(plan: Plan) -> Choosing | None:
     return _over(found, plan.with_inputs(found.left), places) if fits else None
 
 
-# -- down ------------------------------------------------------------------------------------------
+# -- down --------------------------------------------------------------
 
 
 def places(plan: Choosing) -> Iterator[Plan]:
@@ -187,7 +187,7 @@ def _steps_down(plan: Choosing) -> Iterator[tuple[int, Choosing]]:
         yield 0, _over(plan, below.input)
 
 
-# -- when the answer stays the same ----------------------------------------------------------------
+# -- when the answer stays the same ------------------------------------
 
 
 def _may_cross(choosing: Choosing, other: Plan, other_keys: list[Expr]) -> bool:
@@ -235,7 +235,7 @@ def _is_float(expr: Expr) -> bool:
     return bool(pa.types.is_floating(expr.type))
 
 
-# -- moving ----------------------------------------------------------------------------------------
+# -- moving ------------------------------------------------------------
 
 
 def _left_columns(choosing: Choosing) -> frozenset[int]:

@@ -146,7 +146,7 @@ def _make_arrays_zip(call: Call) -> Kernel:
     return kernel
 
 
-# -- sequences -------------------------------------------------------------------------------------
+# -- sequences ---------------------------------------------------------
 
 
 def _numbers(array: pa.Array) -> Array:

@@ -75,7 +75,7 @@ class Eddy(Operator):
         self.joins_in_vain = False
         self._fan_outs: dict[tuple[int, Hashable], tuple[float, float]] = {}
 
-    # -- queries -----------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------
 
     def source(
         self, scan: Scan, window: FlowWindow, new_policy: Callable[[], Policy]
@@ -153,7 +153,7 @@ class Eddy(Operator):
         routes = Routes(self)
         self._routes = {s: routes.of(s.number, s.joins) for s in self._sources.values()}
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         self._refresh()
@@ -248,7 +248,7 @@ class Eddy(Operator):
         """The rows of one source, for expressions over its columns."""
         return self._numbered[number].rows.rows(rows.of(number))
 
-    # -- statistics --------------------------------------------------------------------------------
+    # -- statistics ----------------------------------------------------
 
     def _learn(self) -> None:
         """Take over what was counted since ways were planned."""
@@ -290,7 +290,7 @@ class Eddy(Operator):
         """Which part of the rows held of a source some of these queries require."""
         return self._numbered[source].share(join)
 
-    # -- the rest of an operator -------------------------------------------------------------------
+    # -- the rest of an operator ---------------------------------------
 
     def live(self, clock: int) -> Batch:
         return _NOTHING

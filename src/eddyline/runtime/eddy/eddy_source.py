@@ -191,7 +191,7 @@ class EddySource:
         self.bank.narrow(batch, lineage)
         self.rows.put(lineage, batch)
 
-    # -- statistics --------------------------------------------------------------------------------
+    # -- statistics ----------------------------------------------------
 
     def count(self, required: Array) -> None:
         """Count which queries require new rows."""

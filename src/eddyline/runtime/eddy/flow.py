@@ -216,7 +216,7 @@ class Flow(Operator):
         self._members = Members(len(self._banks), Bits() if bits is None else bits)
         self._changed = True  # queries have been added or dropped
 
-    # -- queries -----------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------
 
     def admit(self, member: Member) -> int:
         """Add a query; returns its bit. It gets results from the new rows on."""
@@ -302,7 +302,7 @@ class Flow(Operator):
         """int64[width]: how many results each query has got, given those listed in a batch."""
         return recipients.counts()
 
-    # -- joins -------------------------------------------------------------------------------------
+    # -- joins ---------------------------------------------------------
 
     @property
     def fan_outs(self) -> dict[tuple[frozenset[int], int], tuple[int, int]]:
@@ -341,7 +341,7 @@ class Flow(Operator):
         """
         return []
 
-    # -- answers -----------------------------------------------------------------------------------
+    # -- answers -------------------------------------------------------
 
     def answer(self, clock: int, bits: Sequence[int]) -> Batch:
         """The results that are in the answers of some queries at ``clock``, with these queries."""

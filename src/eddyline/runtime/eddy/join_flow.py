@@ -117,7 +117,7 @@ class JoinFlow(Flow):
         no_queries = self._members.lineage(())
         self._form: ResultForm = LineageForm(self._parts, self._members.windows(), no_queries, None)
 
-    # -- queries -----------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------
 
     def admit(self, member: Member) -> int:
         if member.attributes:
@@ -192,7 +192,7 @@ class JoinFlow(Flow):
         if self._gates is not None:
             self._gates.invalidate()
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         scheduled = self._is_scheduled()
@@ -255,7 +255,7 @@ class JoinFlow(Flow):
     def are_tied(self, one: int, other: int) -> bool:
         return self._routing.are_tied(one, other)
 
-    # -- the scheduled join ------------------------------------------------------------------------
+    # -- the scheduled join --------------------------------------------
 
     def _is_scheduled(self) -> ScheduledJoin | None:
         """The scheduled join, if rows are to be queued."""
@@ -322,7 +322,7 @@ class JoinFlow(Flow):
         self.seconds += time.thread_time() - began
         return out
 
-    # -- the rest of an operator -------------------------------------------------------------------
+    # -- the rest of an operator ---------------------------------------
 
     @property
     def suspensions(self) -> tuple[int, int]:

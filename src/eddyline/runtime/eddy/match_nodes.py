@@ -56,7 +56,7 @@ class MatchNodes:
         self._held: list[int] = []  # windows for which rows are kept in any case
         self._sweep_at = self._sweep_keys_at = _LEAST
 
-    # -- queries -----------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------
 
     def admit(self, number: int, us: int) -> None:
         """Add a query with a window of this length; 0: its rows have no match."""
@@ -105,7 +105,7 @@ class MatchNodes:
         self.known_us = self.longest_us
         return True
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     @property
     def keys(self) -> int:

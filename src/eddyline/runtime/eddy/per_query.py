@@ -108,7 +108,7 @@ class PerQuery(Operator):
         """Let it know the window of a query over its stream."""
         matches.admit(number, self._constants.value(matches.right.constant, number))
 
-    # -- queries -----------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------
 
     def admit(self, bit: int, number: int | None, constants: Sequence[Any] = ()) -> int:
         """Add the query with this bit in the flow; returns its number.
@@ -222,7 +222,7 @@ class PerQuery(Operator):
         self.settle(clock)
         self.clock = clock
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         end = len(batches) - len(self._places)
@@ -348,7 +348,7 @@ class PerQuery(Operator):
             self._by_bit[list(self._numbers)] = list(self._numbers.values())
         return self._by_bit
 
-    # -- the rest of an operator -------------------------------------------------------------------
+    # -- the rest of an operator ---------------------------------------
 
     def live(self, clock: int) -> Batch:
         return self.answer(clock, self.bits)

@@ -79,7 +79,7 @@ class ResultForm(ABC):
             Stored(s, i) for s, stem in enumerate(self._stems) for i in range(len(stem.schema))
         )
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     @abstractmethod
     def new_rows(self, source: int, batch: Batch) -> Required:
@@ -135,7 +135,7 @@ class ResultForm(ABC):
         queries.
         """
 
-    # -- pairs: see PairSelection ------------------------------------------------------------------
+    # -- pairs: see PairSelection --------------------------------------
 
     @abstractmethod
     def meet(
@@ -150,7 +150,7 @@ class ResultForm(ABC):
         longest: Array = self.groups.longest[target][probing.group]
         return longest
 
-    # -- results -----------------------------------------------------------------------------------
+    # -- results -------------------------------------------------------
 
     def join(self, new: Sequence[Required], evicted: Sequence[Composites] = ()) -> Composites:
         """The results of rows that have been built, and of evicted rows."""

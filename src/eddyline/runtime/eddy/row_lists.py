@@ -65,7 +65,7 @@ class RowLists(WindowCells):
         """Number of rows."""
         return len(self._rows)
 
-    # -- lists and windows -------------------------------------------------------------------------
+    # -- lists and windows ---------------------------------------------
 
     def add_list(self) -> int:
         """A list without rows; returns its number."""
@@ -155,7 +155,7 @@ class RowLists(WindowCells):
         """Number of entries from one block and place of a list to a later one."""
         return kernels.distance(begin[0], begin[1], end[0], end[1], self._next.array)
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     def enter(self, new: NewRows) -> Array:
         """Append rows to lists.
@@ -293,7 +293,7 @@ class RowLists(WindowCells):
         np.subtract.at(self.of_group.array, groups, 1)
         return groups
 
-    # -- cells -------------------------------------------------------------------------------------
+    # -- cells ---------------------------------------------------------
 
     def _claim(self, new: NewRows, pairs: Array, claims: Array) -> None:
         """Give new pairs of a list and a group a spot in the list."""

@@ -114,7 +114,7 @@ class SharedGroups(TakesFlow):
         self._lists_by_bit: Array | None = None  # see ``_by_recipient``
         self._has_unused = False  # groups without rows in a list
 
-    # -- queries -----------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------
 
     def admit(self, bit: int, number: int) -> None:
         """Add the query with this bit and number."""
@@ -199,7 +199,7 @@ class SharedGroups(TakesFlow):
         out, _ = self._values.run(GroupRows(ts, seq, cell, plus), lanes, self._named)
         return out
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         lists, since = self._lists, self.clock
@@ -355,7 +355,7 @@ class SharedGroups(TakesFlow):
         """int64 by cell."""
         return self._values.members.count
 
-    # -- the rest of an operator -------------------------------------------------------------------
+    # -- the rest of an operator ---------------------------------------
 
     def kept(self) -> int:
         return len(self._lists)

@@ -68,7 +68,7 @@ class SharedMatching(TakesFlow):
         self._lives: dict[int, int] = {}  # by number, its window over the rows of the flow
         self._layout: Batch | None = None
 
-    # -- queries -----------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------
 
     def admit(self, bit: int, number: int) -> None:
         """Add the query with this bit and number; its window over the other stream is known."""
@@ -98,7 +98,7 @@ class SharedMatching(TakesFlow):
     def _looked_back(self, clock: int) -> None:
         """Keys have been told of right rows that they did not know."""
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         arrivals, _ = self._arrivals(*batches)
@@ -239,7 +239,7 @@ class SharedMatching(TakesFlow):
     def _without(self, clock: int) -> None:
         """Members without a node are forgotten."""
 
-    # -- the rest of an operator -------------------------------------------------------------------
+    # -- the rest of an operator ---------------------------------------
 
     def kept(self) -> int:
         return len(self._free) + len(self.matches)

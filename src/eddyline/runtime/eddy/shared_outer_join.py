@@ -51,7 +51,7 @@ class SharedOuterJoin(SharedMatching):
         self._sweep_rights_at = _LEAST
         self._right_layout: Batch | None = None
 
-    # -- queries -----------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------
 
     def bring_up(self, bits: Sequence[int], clock: int) -> Batch:
         added = self._taken_in(bits, clock)
@@ -69,7 +69,7 @@ class SharedOuterJoin(SharedMatching):
         number = self._numbered(rows.ids[0], rows.ts, rows.seq)
         kernels.link_right(slot, number, self._pairing)
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         self._right_layout = empty_like(batches[1])
@@ -155,7 +155,7 @@ class SharedOuterJoin(SharedMatching):
         since = clock - matches.longest_us
         self._free_rights.release(kernels.unlink(matches.used_keys, since, self._pairing))
 
-    # -- the rest of an operator -------------------------------------------------------------------
+    # -- the rest of an operator ---------------------------------------
 
     def kept(self) -> int:
         return super().kept() + len(self._free_rights)

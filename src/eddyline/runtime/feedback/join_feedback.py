@@ -57,7 +57,7 @@ class JoinFeedback:
         """The gates of its inputs, if they have any."""
         return tuple(i.gate for i in self.inputs if i.gate is not None)
 
-    # -- a chunk -----------------------------------------------------------------------------------
+    # -- a chunk -------------------------------------------------------
 
     def let_in(
         self, batches: Sequence[Batch], operators: Sequence[Operator], clock: int
@@ -126,7 +126,7 @@ class JoinFeedback:
             if len(batch):
                 self._seen = max(self._seen, (int(batch.ts[-1]), int(batch.seq[-1])))
 
-    # -- late results ------------------------------------------------------------------------------
+    # -- late results --------------------------------------------------
 
     def _resumed(
         self, batches: Sequence[Batch], operators: Sequence[Operator], before: Progress
@@ -195,7 +195,7 @@ class JoinFeedback:
         batch = paired(left.buffer.rows_at(l_at), right.buffer.rows_at(r_at))
         return batch.take(np.lexsort((batch.seq, batch.ts)))
 
-    # -- the rest of an operator -------------------------------------------------------------------
+    # -- the rest of an operator ---------------------------------------
 
     @property
     def joined(self) -> int:

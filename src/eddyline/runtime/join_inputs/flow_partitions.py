@@ -106,7 +106,7 @@ class FlowPartitionRows(FlowRows):
         """int64[n, 2]: the lane of the rows from a position on."""
         return self._stem.held(self._lane)[max(position - self._stem.first, 0) :]
 
-    # -- rings -------------------------------------------------------------------------------------
+    # -- rings ---------------------------------------------------------
 
     def _has_rings(self) -> bool:
         """Whether the rings have all rows before the chunk that are in windows."""
@@ -125,7 +125,7 @@ class FlowPartitionRows(FlowRows):
         self._rings.grow(self._table.end)
         put_in_rings(position, rows, self._partitions.array, self._rings.array)
 
-    # -- windows -----------------------------------------------------------------------------------
+    # -- windows -------------------------------------------------------
 
     def find(
         self,

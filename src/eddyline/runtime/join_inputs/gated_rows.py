@@ -180,7 +180,7 @@ class GatedRows(Operator):
     def live(self, clock: int) -> Batch:
         return self.buffer.live(clock)
 
-    # -- the admitted rows, for match probes -------------------------------------------------------
+    # -- the admitted rows, for match probes ---------------------------
 
     @property
     def liveness(self) -> Liveness:
@@ -203,7 +203,7 @@ class GatedRows(Operator):
     def forget(self, keys: KeySet) -> None:
         self.keys.forget(keys)
 
-    # -- the rest of an operator -------------------------------------------------------------------
+    # -- the rest of an operator ---------------------------------------
 
     def settle(self, clock: int) -> None:
         self.passed = Passed(_NO_ROWS, _NO_ROWS)

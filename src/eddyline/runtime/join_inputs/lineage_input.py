@@ -78,7 +78,7 @@ class LineageInput:
         self.gate: Gate | None = None
         self.arriving: Array = _NO_ROWS
 
-    # -- visible rows ------------------------------------------------------------------------------
+    # -- visible rows --------------------------------------------------
 
     def by_key(self, name: Hashable) -> JoinInput:
         """The visible rows by one of the keys."""
@@ -179,7 +179,7 @@ class LineageInput:
         for rows in self._by_key.values():
             rows.index.admit()
 
-    # -- lineage -----------------------------------------------------------------------------------
+    # -- lineage -------------------------------------------------------
 
     def build(self, batch: Batch, lineage: Array | None) -> None:
         """Take in the chunk's rows that some query requires; they are not visible yet.
@@ -282,7 +282,7 @@ class LineageInput:
         """int64[n] of the rows that have been built."""
         return self.stem.held(self._lane)[: self.held().size]
 
-    # -- all rows, for match probes ----------------------------------------------------------------
+    # -- all rows, for match probes ------------------------------------
 
     def rows(self, ids: Array) -> Batch:
         """Rows as a batch, for expressions over their columns."""

@@ -121,7 +121,7 @@ class MatchRecognize(Operator):
             (number,) = self._texts.take(pa.array([text], pa.string()))
             self._matching.conditions.constants[place] = number
 
-    # -- rows in -------------------------------------------------------------------------------
+    # -- rows in -------------------------------------------------------
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         (batch,) = batches
@@ -182,7 +182,7 @@ class MatchRecognize(Operator):
         width = column.type.bit_width // 8
         return raw_values(column, np.dtype(f"i{width}")).astype(np.int64)
 
-    # -- matches out ---------------------------------------------------------------------------
+    # -- matches out ---------------------------------------------------
 
     def _output(self, found: Found, rows: Batch) -> Batch:
         heads, label = found.heads, found.items[:, 1]
@@ -243,7 +243,7 @@ class MatchRecognize(Operator):
         names = tuple((matching.names[c], c) for c in matching.kept if c < len(matching.names))
         report(Failure(first, np.arange(len(first)), pa.array(reasons, pa.string()), names))
 
-    # -- what is kept --------------------------------------------------------------------------
+    # -- what is kept --------------------------------------------------
 
     def _keep(self, found: Found, rows: Batch, chunk: Chunk) -> None:
         """Keep the new rows that are in lists, and forget those that have left them."""

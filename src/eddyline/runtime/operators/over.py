@@ -125,7 +125,7 @@ class Over(Operator):
         self._release(left, slot)
         return out
 
-    # -- events --------------------------------------------------------------------------------
+    # -- events --------------------------------------------------------
 
     def _coming(self, batch: Batch, values: Sequence[pa.Array]) -> tuple[kernels.Events, Array]:
         """The rows of a batch as events, and the partitions of these rows."""
@@ -209,7 +209,7 @@ class Over(Operator):
         else:
             self._by_ids.release(unique(left[~self._orders.there(left)]))
 
-    # -- rows ----------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     def _batch(
         self, row: Array, ts: Array, seq: Array, sign: Array, version: Array, values: Array
@@ -252,7 +252,7 @@ class Over(Operator):
     def kept(self) -> int:
         return len(self._numbers) if self._by_ids is None else len(self._by_ids)
 
-    # -- snapshots -----------------------------------------------------------------------------
+    # -- snapshots -----------------------------------------------------
 
     def state(self) -> State:
         out: dict[str, State | Array] = {

@@ -337,7 +337,7 @@ class FilterBank:
             each.clear(lineage)
         return rows_left(rows, lineage) if undecided else rows
 
-    # -- filters of which some are applied to joined rows ------------------------------------------
+    # -- filters of which some are applied to joined rows --------------
 
     def put_off(self, grouped: GroupedFilter) -> None:
         """Apply a filter in ``narrow_late`` from now on, and not in the other methods."""

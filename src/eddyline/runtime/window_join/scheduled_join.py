@@ -74,7 +74,7 @@ class ScheduledJoin:
         self._ends: list[int] = []  # of each chunk: the number of the first row after it
         self._arrived: list[float] = []  # by chunk, when its rows arrived
 
-    # -- queries -----------------------------------------------------------------------------------
+    # -- queries -------------------------------------------------------
 
     def admit(self, bit: int) -> None:
         """A query is added; it gets no results of the queued rows."""
@@ -125,7 +125,7 @@ class ScheduledJoin:
         """Whether new rows would be served before queued rows."""
         return self._join.wants_rows
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     def arrive(
         self,

@@ -106,7 +106,7 @@ class SharedJoin:
         self.following = 0
         self._work_of = np.zeros(0)  # by class: per row, in the step before, as a number of results
 
-    # -- windows -----------------------------------------------------------------------------------
+    # -- windows -------------------------------------------------------
 
     def can_continue_with(self, levels: Levels) -> bool:
         """Whether ``fit`` can be called while rows are queued: each remaining query stays in a
@@ -220,7 +220,7 @@ class SharedJoin:
         self.served[:] = self.arrived
         self._forget(self.arrived)
 
-    # -- rows --------------------------------------------------------------------------------------
+    # -- rows ----------------------------------------------------------
 
     def arrive(self, new: Sequence[Arrivals]) -> None:
         """Queue new rows of both sides, which are in their ``Access`` already."""
@@ -346,7 +346,7 @@ class SharedJoin:
             row, partner, instants = row[kept], partner[kept], instants[kept]
         return SliceMatches(row, partner, instants, lineage)
 
-    # -- results -----------------------------------------------------------------------------------
+    # -- results -------------------------------------------------------
 
     def _release(
         self, class_: int, first: int, last: int, start: int, end: int, lowest: int | None = None

@@ -66,7 +66,7 @@ class JobLayouts:
         """The shards of a group; the first one since the job's start."""
         return [shard for of in self.of(group) for shard in of.ids]
 
-    # -- the layout of a query that is added -------------------------------------------------------
+    # -- the layout of a query that is added ---------------------------
 
     def group_of(self, query: str, streams: Set[str], tables: Set[str]) -> QueryGroup:
         """The group of all streams and tables that an added query reads.
@@ -117,7 +117,7 @@ class JobLayouts:
         changing = sorted({*planned.inputs}.intersection(group.live))
         return shards_with(self.of(group), changing)
 
-    # -- new layouts -------------------------------------------------------------------------------
+    # -- new layouts ---------------------------------------------------
 
     @contextmanager
     def batch(self, number: int) -> Iterator[list[AddedLayout]]:

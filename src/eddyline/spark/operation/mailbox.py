@@ -154,7 +154,7 @@ class Mailbox:
                     _log.warning("the mailbox in %s", self._directory.path, exc_info=True)
         return problem
 
-    # -- status --------------------------------------------------------------------------------
+    # -- status --------------------------------------------------------
 
     def _write_status(self, state: str = "running", *, at_once: bool = False) -> None:
         """Write the status if it has changed or is old, within the rate limit."""
@@ -192,7 +192,7 @@ class Mailbox:
             "stats": {name: stats[name] for name in queries if name in stats},
         }
 
-    # -- requests ------------------------------------------------------------------------------
+    # -- requests ------------------------------------------------------
 
     def _answer_requests(self, *, refuse: StateError | None = None) -> None:
         for name in self._directory.names("requests", ".json"):
@@ -271,7 +271,7 @@ class Mailbox:
             self._unsent[name] = _response([], e)
         del self._wanted[name]
 
-    # -- tails ---------------------------------------------------------------------------------
+    # -- tails ---------------------------------------------------------
 
     def _update_tails(self) -> None:
         """Begin new tails, delete those of dropped queries, end those that clients have deleted."""

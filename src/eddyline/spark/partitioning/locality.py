@@ -345,7 +345,7 @@ def _partitioned(node: Over | RunningOver | SessionRows, held: Held) -> Held:
     return held
 
 
-# -- words -----------------------------------------------------------------------------------------
+# -- words -------------------------------------------------------------
 
 
 def _columns(plan: Plan) -> tuple[ColumnRef, ...]:

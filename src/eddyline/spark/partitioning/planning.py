@@ -127,7 +127,7 @@ def _why_not_local(plan: Plan, axis: tuple[tuple[str, Coordinate], ...]) -> str 
     return None
 
 
-# -- the layouts of one query ----------------------------------------------------------------------
+# -- the layouts of one query ------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def _key_text(key: tuple[Expr, ...]) -> str:
     return str(key[0]) if len(key) == 1 else f"({', '.join(map(str, key))})"
 
 
-# -- the layouts of a group ------------------------------------------------------------------------
+# -- the layouts of a group --------------------------------------------
 
 
 def _cover(

@@ -190,7 +190,7 @@ def _called(state: Any, method: str, arguments: Sequence[Any]) -> tuple[Any, Exc
         return None, _picklable(error)
 
 
-# -- messages --------------------------------------------------------------------------------------
+# -- messages ----------------------------------------------------------
 
 
 class _Pickler(pickle.Pickler):

@@ -106,7 +106,7 @@ class _Binder:
         streams = tuple(replace(s, made="matches") for s in self._input.open_streams)
         return BoundPlan(self._context.checked(plan, node), streams)
 
-    # -- names ---------------------------------------------------------------------------------
+    # -- names ---------------------------------------------------------
 
     def _variables(self) -> dict[str, int]:
         node, context = self._node, self._context
@@ -144,7 +144,7 @@ class _Binder:
         columns = [self._column(c, "PARTITION BY") for c in self._node.args.get("partition") or ()]
         return tuple(dict.fromkeys(columns))
 
-    # -- checks --------------------------------------------------------------------------------
+    # -- checks --------------------------------------------------------
 
     def _check_order(self) -> None:
         """ORDER BY is the event time: rows of an instant are in the order in which they came."""
@@ -201,7 +201,7 @@ class _Binder:
             raise self._context.error(name, message)
         return Skip(to, bits, name.name)
 
-    # -- expressions ---------------------------------------------------------------------------
+    # -- expressions ---------------------------------------------------
 
     def _conditions(self) -> tuple[Expr | None, ...]:
         node, context = self._node, self._context

@@ -121,7 +121,7 @@ class MatchScalars(Scalars):
                 raise self._fail(first, f"there is no variable '{first.name}' in PATTERN; {advice}")
         return bits
 
-    # -- columns and rows ----------------------------------------------------------------------
+    # -- columns and rows ----------------------------------------------
 
     def _column_of(self, node: exp.Column) -> Expr:
         bits = self._bits(node)
@@ -191,7 +191,7 @@ class MatchScalars(Scalars):
             raise self._fail(given, f"the offset of {node.name.upper()} is {_OFFSETS}")
         return offset
 
-    # -- the whole match -----------------------------------------------------------------------
+    # -- the whole match -----------------------------------------------
 
     def _with_semantics(self, node: exp.Expr, final: bool) -> Expr:
         if self._of == "DEFINE":

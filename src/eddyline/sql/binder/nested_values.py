@@ -128,7 +128,7 @@ SPECIAL_CALLS: Final[dict[str, Callable[[ExpressionBinder, exp.Expr], Expr | Non
 }
 
 
-# -- functions over elements -----------------------------------------------------------------------
+# -- functions over elements -------------------------------------------
 
 
 def _lambda(scalars: ExpressionBinder, node: exp.Expr) -> Expr:

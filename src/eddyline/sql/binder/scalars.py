@@ -129,7 +129,7 @@ class Scalars:
         """Several typed expressions."""
         return tuple(self.bind(n) for n in nodes)
 
-    # -- leaves ------------------------------------------------------------------------------
+    # -- leaves --------------------------------------------------------
 
     def _column(self, node: exp.Expr) -> Expr:
         assert isinstance(node, exp.Column)
@@ -157,7 +157,7 @@ class Scalars:
         finally:
             self._aliases, self._keys = saved
 
-    # -- operators -----------------------------------------------------------------------------
+    # -- operators -----------------------------------------------------
 
     def _binary(self, node: exp.Expr) -> Expr:
         """A left-deep chain of binary operators, bound without recursion."""
@@ -233,7 +233,7 @@ class Scalars:
             self.origins.setdefault(index, node)
         return value
 
-    # -- functions -----------------------------------------------------------------------------
+    # -- functions -----------------------------------------------------
 
     def _extract(self, node: exp.Expr) -> Expr:
         name = node.this.name.lower()

@@ -148,7 +148,7 @@ class Scope:
         around = replace(outer, outer=None, named=True)
         return replace(self._moved(outer.width), outer=around, named=True)
 
-    # -- look-up -------------------------------------------------------------------------------
+    # -- look-up -------------------------------------------------------
 
     def resolve(self, node: exp.Column, context: Context) -> Expr | None:
         """The column of a name, or the merge of several by USING, or a column of the row of FOR
@@ -279,7 +279,7 @@ class Scope:
                 UnsupportedError,
             )
 
-    # -- columns -------------------------------------------------------------------------------
+    # -- columns -------------------------------------------------------
 
     @property
     def qualified(self) -> bool:

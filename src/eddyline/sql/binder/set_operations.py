@@ -102,7 +102,7 @@ def _continues(node: exp.SetOperation, left: exp.Expr) -> bool:
     return unions and plain and left.args["distinct"] == node.args["distinct"]
 
 
-# -- keys ----------------------------------------------------------------------------------------
+# -- keys --------------------------------------------------------------
 
 
 def _columns(plan: Plan) -> list[ColumnRef]:
@@ -156,7 +156,7 @@ def _named(column: exp.Expr, plan: Plan, side: str, context: Context) -> ColumnR
     raise context.error(column, message)
 
 
-# -- types ---------------------------------------------------------------------------------------
+# -- types -------------------------------------------------------------
 
 
 def _unified(

@@ -104,7 +104,7 @@ class SubQueryBinder:
             raise context.error(node, message)
         return items[0][1]
 
-    # -- whether there is a row ------------------------------------------------------------------
+    # -- whether there is a row ----------------------------------------
 
     def _exists(
         self, term: ExistenceTerm, needle: tuple[Expr, ...] | None, outer: Scope, context: Context
@@ -176,7 +176,7 @@ class SubQueryBinder:
         )
         return functions.resolve("case", cases)
 
-    # -- rows of values ----------------------------------------------------------------------------
+    # -- rows of values ------------------------------------------------
 
     def row(self, query: exp.Expr, outer: Scope, context: Context) -> list[tuple[str, Expr]]:
         """The names and values of the columns of a sub-query that has one row, or none."""

@@ -170,7 +170,7 @@ class TemporalFilters:
             shown = f"{sql_type(value.type)} beside now()"
             raise self._refused(node, shown)
 
-    # -- windows -------------------------------------------------------------------------------
+    # -- windows -------------------------------------------------------
 
     def _cut(self, term: exp.Expr, column: ColumnRef, us: int) -> None:
         """Let the rows of the column's stream live for ``us`` at most."""

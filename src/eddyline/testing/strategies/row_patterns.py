@@ -133,7 +133,7 @@ def _part(random: Random, depth: int) -> tuple[str, Ways, set[str], bool]:
     return text, model.repeat(ways, least, most, greedy=greedy), used, least > 0
 
 
-# -- conditions ------------------------------------------------------------------------------------
+# -- conditions --------------------------------------------------------
 
 
 def _x(row: Any) -> Any:

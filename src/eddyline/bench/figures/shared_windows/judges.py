@@ -225,7 +225,7 @@ def costs(points: Sequence[RunPoint]) -> Judgment:
     return Judgment(text, _share(sum(r <= 1.1 for r in most.values()), len(most)))
 
 
-# -- bursts (Small-Large) -------------------------------------------------------------------------
+# -- bursts (Small-Large) ----------------------------------------------
 
 
 def _bursts(points: Sequence[RunPoint]) -> list[float]:

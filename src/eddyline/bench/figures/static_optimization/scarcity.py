@@ -146,7 +146,7 @@ def table(points: Sequence[LevelPoint]) -> list[Mapping[str, Any]]:
     ]
 
 
-# -- claims ----------------------------------------------------------------------------------------
+# -- claims ------------------------------------------------------------
 
 
 def _at(points: Sequence[LevelPoint], percent: int) -> LevelPoint:
