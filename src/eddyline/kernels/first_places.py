@@ -101,7 +101,7 @@ def run_lists(
         As ``ordered_partitions.run``.
     """
     n = events.kind.size
-    # One event, or one partition that is looked at, has at most so many changes.
+    # One event, or one partition that is looked at, has at most this number of changes.
     most = 3 * first.limit + 1
     room = Room(
         Changes(np.empty(n + most, CHANGE), np.empty((n + most, 1), np.int64)),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare, kernel
 
 #: In place of a row: there is none. References of rows that are kept are below.
 NONE = -1
@@ -46,20 +46,32 @@ def turn(
     for i in range(n):
         p = partition[i]
         if lists.size[p] == most:
-            oldest = lists.first[p]
-            lists.first[p] = lists.following[oldest]
-            lists.size[p] -= 1
-            row[m], of[m], sign[m] = oldest, p, -1
+            row[m], of[m], sign[m] = _take_oldest(p, lists), p, -1
             m += 1
-        if lists.size[p] == 0:
-            lists.first[p] = number[i]
-        else:
-            lists.following[lists.last[p]] = number[i]
-        lists.last[p] = number[i]
-        lists.size[p] += 1
+        _append(number[i], p, lists)
         row[m], of[m], sign[m] = number[i], p, 1
         m += 1
     return row[:m], of[:m], sign[:m]
+
+
+@bare
+def _append(row: int, p: int, lists: Lists) -> None:
+    """Append a row to the frame of a partition."""
+    if lists.size[p] == 0:
+        lists.first[p] = row
+    else:
+        lists.following[lists.last[p]] = row
+    lists.last[p] = row
+    lists.size[p] += 1
+
+
+@bare
+def _take_oldest(p: int, lists: Lists) -> int:
+    """Remove the oldest row of the frame of a partition, which is returned."""
+    oldest = lists.first[p]
+    lists.first[p] = lists.following[oldest]
+    lists.size[p] -= 1
+    return oldest
 
 
 @kernel
@@ -106,16 +118,9 @@ def turn_groups(
             at = np.concatenate((at, np.empty(more, np.int64)))
             sign = np.concatenate((sign, np.empty(more, np.int8)))
         for _ in range(leaving):
-            row[m], of[m], at[m], sign[m] = lists.first[p], p, ts[i], -1
-            lists.first[p] = lists.following[lists.first[p]]
-            lists.size[p] -= 1
+            row[m], of[m], at[m], sign[m] = _take_oldest(p, lists), p, ts[i], -1
             m += 1
-        if lists.size[p] == 0:
-            lists.first[p] = number[i]
-        else:
-            lists.following[lists.last[p]] = number[i]
-        lists.last[p] = number[i]
-        lists.size[p] += 1
+        _append(number[i], p, lists)
         times[number[i]] = ts[i]
         row[m], of[m], at[m], sign[m] = number[i], p, ts[i], 1
         m += 1

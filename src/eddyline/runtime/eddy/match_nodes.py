@@ -37,7 +37,7 @@ class MatchNodes:
         shows_matched: whether members with a match are shown, or those without.
 
     Attributes:
-        members: records of ``kernels.MEMBER``; whoever adds members gives them numbers.
+        members: records of ``kernels.MEMBER``; their numbers are given by the operator.
         nodes: records of ``kernels.NODE``.
         known_us: how far back keys know their newest rows.
     """

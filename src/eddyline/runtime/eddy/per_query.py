@@ -255,9 +255,7 @@ class PerQuery(Operator):
 
     def _above_those(self, rows: Batch, clock: int) -> None:
         """Let the upper operators process rows that came before, with what the others hold."""
-        others = self._others
-        if others is None:
-            others = [self.inputs[place].live(clock) for place in self._places]
+        others = self._others or [self.inputs[place].live(clock) for place in self._places]
         supplied = dict(zip(self._places, others, strict=True))
         for operator, places in self._upper:
             if isinstance(operator, NumberedMatching):

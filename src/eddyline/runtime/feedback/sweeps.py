@@ -33,7 +33,7 @@ class Sweeps:
         return self._came >= self._until
 
     def done(self, visible: int, returned: int) -> None:
-        """A sweep looked at so many rows, and suspended so many of them."""
+        """Note a sweep: the numbers of rows that it looked at, and of those that it suspended."""
         self.returned += returned
         is_of_use = returned >= _OF_USE * visible
         self._factor = 1 if is_of_use else min(2 * self._factor, _RAREST)

@@ -187,12 +187,11 @@ def _add_item(source: FromClause, item: Item, context: Context) -> None:
 
 
 def _check_name(source: FromClause, item: Item, context: Context) -> None:
-    if item.name and any(r.name.lower() == item.name.lower() for r in source.scope.relations):
-        message = f"two FROM items are named '{item.name}'; rename one with AS"
-        raise context.error(item.node, message)
-    row = context.row
-    if row is not None and item.name.lower() == row.name.lower():
-        message = f"'{item.name}' is the row of FOR EACH; rename it there, or here, with AS"
+    name, row = item.name, context.row
+    if name and any(r.name.lower() == name.lower() for r in source.scope.relations):
+        raise context.error(item.node, f"two FROM items are named '{name}'; rename one with AS")
+    if row is not None and name.lower() == row.name.lower():
+        message = f"'{name}' is the row of FOR EACH; rename it there, or here, with AS"
         raise context.error(item.node, message)
 
 
