@@ -35,6 +35,7 @@ from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.join_input import InputRows
 from eddyline.runtime.join_inputs.table_input import TableInput
 from eddyline.runtime.operators.base import Operator
+from eddyline.runtime.operators.explicit_join import ExplicitJoin
 from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.windowed import RepeatedIds
 from eddyline.runtime.stores.expiry import ExpiryStore
@@ -43,6 +44,8 @@ from eddyline.runtime.stores.table import TableStem
 
 class NegativeTuplePlanner(Planner):
     """Builds operators whose rows leave by '-' alone."""
+
+    _join_operator = ExplicitJoin
 
     def __init__(self, graph: Graph, stem_of: StemOf, strategy: Strategy) -> None:
         super().__init__(graph, stem_of, replace(strategy, feedback="off"))

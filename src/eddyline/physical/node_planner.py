@@ -112,6 +112,8 @@ _LOOKUPS: Final[dict[type[Plan], Kind]] = {
 class NodePlanner(GroupPlanner):
     """Builds operators of plan nodes into a graph; equal sub-plans share one operator."""
 
+    _join_operator: type[JoinOperator] = JoinOperator
+
     def __init__(self, graph: Graph, stem_of: StemOf, strategy: Strategy) -> None:
         super().__init__(graph, strategy)
         self._stem_of = stem_of
@@ -281,7 +283,7 @@ class NodePlanner(GroupPlanner):
             JoinInput(self._input_rows(p, source), [compile_expr(k) for k in ks], scanned=scanned)
             for p, source, ks in zip(plan.inputs, sources, keys, strict=True)
         )
-        return JoinOperator(sources[0], sources[1], (left, right), residual(plan))
+        return self._join_operator(sources[0], sources[1], (left, right), residual(plan))
 
     @property
     def _may_evict(self) -> bool:
