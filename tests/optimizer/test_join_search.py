@@ -32,6 +32,37 @@ def test_no_tree_is_cheaper(seed: int, windows: Windows) -> None:
         assert price(query, found, costing) == pytest.approx(least)
 
 
+def uneven_chain(seed: int) -> JoinQuery:
+    """Four sources whose rates, windows and selectivities are far apart."""
+    rng = random.Random(seed)
+    sizes = [(10 ** rng.uniform(0, 4), 10 ** rng.uniform(0, 2)) for _ in range(4)]
+    sources = (Source.range(name, *size) for name, size in zip("abcd", sizes, strict=True))
+    terms = (Term.edge(i, i + 1, 10 ** rng.uniform(-4, 0)) for i in range(3))
+    return JoinQuery(tuple(sources), tuple(terms))
+
+
+def test_no_tree_with_cross_products_is_much_cheaper() -> None:
+    crossed = 0
+    for query in map(uneven_chain, range(40)):
+        every, tied = (
+            min(price(query, tree, Priced()) for tree in all_bushy(graph))
+            for graph in (clique(4), query.neighbours())
+        )
+        expected = every if every < 0.8 * tied else tied
+        assert price(query, cheapest(query, Priced()), Priced()) == pytest.approx(expected)
+        crossed += expected < tied
+    assert 0 < crossed < 40
+
+
+def test_small_windows_are_crossed_before_a_large_one_that_both_are_tied_to() -> None:
+    small = [Source.range(name, 1.0, 2.0) for name in "ac"]
+    query = JoinQuery(
+        (small[0], Source.range("b", 1_000.0, 100.0), small[1]),
+        (Term.edge(0, 1, 0.5), Term.edge(1, 2, 0.5)),
+    )
+    assert cheapest(query, Priced()) in (((0, 2), 1), (1, (0, 2)))
+
+
 def test_tables_are_joined_with_what_reads_a_stream() -> None:
     """Although together they have but one row; also where nothing ties them to a stream."""
     tables = (Source("t", 0, 10, by_time=False, is_table=True),) * 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import fields
 from random import Random
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from eddyline import Engine
 from eddyline.bench.comparison.static_joins import all_bushy
 from eddyline.optimizer.overload import verdict
-from eddyline.optimizer.prices import TYPICAL
+from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.optimizer.verdict import Limits, Verdict
 from eddyline.optimizer.work import Work
 from eddyline.sharing.reordering import joins_of
@@ -175,3 +176,25 @@ def random_join(random: Random, streams: int) -> tuple[str, str]:
         terms.append(f"s{i}.{'xy'[i % 2]} = s{i + 1}.{'xy'[i % 2]}")
     where = " AND ".join(terms[:-1])
     return known, f"SELECT s0.x FROM {', '.join(items)} WHERE {where} ON OVERLOAD SHED"
+
+
+def test_what_no_condition_ties_is_crossed_where_resources_are_scarce() -> None:
+    """Plan (c) of Example 1 of Ayad and Naughton 2004, at a price of 14 ms for a row of a join."""
+    free = dict.fromkeys((field.name for field in fields(Prices)), 0.0)
+    made = engine_with(capacity=1.0, prices=Prices(**{**free, "insert_s": 0.007}), feedback="off")
+    made.sql(
+        """
+        CREATE STREAM a (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts
+          WITH (rate = 10, distinct = 'k: 2');
+        CREATE STREAM b (ts TIMESTAMP, k BIGINT, m BIGINT) TIMESTAMP BY ts
+          WITH (rate = 70, distinct = 'k: 2, m: 5');
+        CREATE STREAM c (ts TIMESTAMP, m BIGINT) TIMESTAMP BY ts WITH (rate = 20, distinct = 'm: 5')
+        """
+    )
+    select = "SELECT a.k, c.m FROM a [ROWS 10], b [ROWS 10], c [ROWS 10]"
+    query = made.query(f"{select} WHERE a.k = b.k AND b.m = c.m ON OVERLOAD SHED", name="q")
+    assert decided(made).outputs["q"] == pytest.approx(0.684, abs=0.001)
+    columns = {"a": ["k"], "b": ["k", "m"], "c": ["m"]}
+    made.process({name: pa.table({c: [0] for c in ["ts", *of]}) for name, of in columns.items()})
+    assert "(every pair)" in query.explain()
+    assert made.stats()["queries"]["q"]["why"] == "joins (a ⋈ c) ⋈ b, the best to shed load from"

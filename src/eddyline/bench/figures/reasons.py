@@ -36,10 +36,6 @@ _GATE_BYTES: Final = (
     "Gates index the suspended rows and the requirements, which takes more bytes than the few "
     "intermediate rows that they save."
 )
-_CROSS: Final = (
-    "The engine does not consider cross products, which are the best plans where resources are "
-    "scarce."
-)
 _BLOCKS: Final = "Rows are served in blocks, for which Greedy has no early release (section 3.3)."
 _SLICES: Final = (
     "SWF and Greedy deliver the results of small slices again for each larger window, which LWO "
@@ -167,15 +163,6 @@ REASONS: Final[Mapping[tuple[str, ...], str]] = {
         "shared-windows",
         "end to end: Greedy, the default, has no more work than LWO",
     ): f"{_SLICES} Each release makes a table for each query.",
-    (
-        "static-optimization",
-        "the plan that the engine chooses makes as many results as the best of the three",
-    ): _CROSS,
-    (
-        "static-optimization",
-        "the engine's plan and drop boxes make as many results as the best of all left-deep "
-        "plans by the model, cross products among them",
-    ): _CROSS,
     (
         "static-optimization",
         "at about 60 % of resources most need reoptimization",

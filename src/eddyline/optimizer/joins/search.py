@@ -1,4 +1,7 @@
-"""The cheapest tree by dynamic programming over connected sets of sources.
+"""The cheapest tree by dynamic programming over sets of sources.
+
+Few sources are joined in every way: the best plan may join what no condition ties (Ayad and
+Naughton 2004, Example 1, plan (c)). Of more sources the sets are connected ones.
 
 The costs of a sub-tree do not depend on what is joined with it later, so the best tree of a set is
 made of best trees (the principle of optimality of System R).
@@ -20,6 +23,11 @@ from eddyline.optimizer.joins.trees import Tree, clique, components
 #: Above this number of joins, trees are grown greedily: a clique of 11 sources has 86,526, about
 #: half a second. Counted and not timed, so that each run finds the same tree.
 MOST_PAIRS: Final = 100_000
+#: Up to this number of sources cross products are looked at everywhere: 301 joins, some ms.
+MOST_IN_PRODUCTS: Final = 6
+#: A tree with more cross products than need be costs at most this share of the best other tree:
+#: with keys on several sources, joins cost more than they are priced at.
+_WITH_PRODUCTS: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +61,14 @@ def cheapest(
     """
     atoms = [Candidate(1 << i, i, flow, 0.0) for i, flow in enumerate(source_flows(query))]
     search = _Search(query, costing, most_pairs)
-    parts = list(_tied_parts(search, atoms, query.everything if among is None else among))
-    return search.best(parts, clique(len(parts))).tree
+    among = query.everything if among is None else among
+    parts = list(_tied_parts(search, atoms, among))
+    best = search.best(parts, clique(len(parts)))
+    if len(parts) < among.bit_count() <= MOST_IN_PRODUCTS:
+        free = search.best([atoms[i] for i in members(among)], clique(among.bit_count()))
+        if free.cost < _WITH_PRODUCTS * best.cost:
+            best = free
+    return best.tree
 
 
 def _tied_parts(search: _Search, atoms: Sequence[Candidate], joined: Mask) -> Iterator[Candidate]:
