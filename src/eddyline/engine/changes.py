@@ -9,6 +9,7 @@ import pyarrow as pa
 from eddyline.engine.execution.pieces import TableChanges
 from eddyline.engine.overload.shedding import KeptRows
 from eddyline.engine.query import Query
+from eddyline.runtime.output import concat_changes
 
 #: The column that names the query where changes of several are in one table.
 QUERY_COLUMN = "_query"
@@ -79,8 +80,7 @@ class Changes(Mapping[str, pa.Table]):
     def __getitem__(self, name: str) -> pa.Table:
         query = self._queries[name]
         tables = [*self._owned.get(name, ()), *(t for t in self._shared if name in t)]
-        parts = [t.of(name) for t in tables]
-        return pa.concat_tables(parts) if parts else query.change_schema.empty_table()
+        return concat_changes([t.of(name) for t in tables], query.change_schema)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._queries)

@@ -217,19 +217,23 @@ class Graph:
         out: dict[Operator, Batch] = {}
         found: list[Failure] = []
         token = collected.set(found)
+        now = time.thread_time()
         try:
             for operator, ends in zip(chain.operators, chain.ends, strict=True):
                 if ran.broken and not all(i in out for i in operator.inputs):
                     continue
                 try:
-                    batch = run(operator, [out[i] for i in operator.inputs], tick)
+                    batches = [out[i] for i in operator.inputs]
+                    batch = operator.process(batches, tick)
+                    now = _counted(operator, batches, batch, tick, now)
                     if ends:
-                        _deliver(operator, batch, ends, arrived)
+                        now = _deliver(operator, batch, ends, arrived, now)
                     out[operator] = batch
                 except MemoryError:
                     raise
                 except Exception as error:  # its queries are set aside, others go on
                     ran.broken[operator] = error
+                    now = time.thread_time()
                 if found:
                     ran.failures += [(operator, failure) for failure in found]
                     found.clear()
@@ -297,22 +301,34 @@ def run(operator: Operator, batches: Sequence[Batch], tick: Tick, *, begins: boo
     work = operator.begin if begins else operator.process
     started = time.thread_time()
     out = work(batches, tick)
-    operator.seconds += time.thread_time() - started
+    _counted(operator, batches, out, tick, started)
+    return out
+
+
+def _counted(
+    operator: Operator, batches: Sequence[Batch], out: Batch, tick: Tick, started: float
+) -> float:
+    """Count a call of an operator that began at ``started``; returns the CPU time now."""
+    now = time.thread_time()
+    operator.seconds += now - started
     operator.clock = tick.clock
     if operator.since is None:
         operator.since = tick.first_row
     for batch in batches:
         operator.rows_in += batch.ts.size
     operator.rows_out += out.ts.size
-    return out
+    return now
 
 
-def _deliver(operator: Operator, batch: Batch, ends: Iterable[End], arrived: float) -> None:
-    """Pass the output of an operator to its ends, counted."""
-    started = time.thread_time()
+def _deliver(
+    operator: Operator, batch: Batch, ends: Iterable[End], arrived: float, started: float
+) -> float:
+    """Pass the output of an operator to its ends, as ``_counted``."""
     for end in ends:
         end.collect(batch, arrived)
-    operator.delivering_seconds += time.thread_time() - started
+    now = time.thread_time()
+    operator.delivering_seconds += now - started
+    return now
 
 
 def settle(operator: Operator, clock: int) -> None:

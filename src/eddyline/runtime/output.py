@@ -70,6 +70,8 @@ def _followed(sign: Array, pair: Array) -> Array:
 
 def concat_changes(parts: Sequence[pa.Table], schema: pa.Schema) -> pa.Table:
     """One table out of the chunks' tables, without copying them."""
+    if len(parts) == 1:
+        return parts[0]
     return pa.concat_tables(parts) if parts else schema.empty_table()
 
 

@@ -300,7 +300,8 @@ class Inputs:
         count = sum(rows.ts.size for rows in ready.values())
         if len(ready) == 1 and count <= chunk_rows and self._parameters.isdisjoint(ready):
             ((name, rows),) = ready.items()
-            self._put(name, rows, np.arange(count))
+            first = 2 * self.sequence + 1
+            self._put(name, rows, np.arange(first, first + 2 * count, 2))
             yield self._passed(group, rows.ts)
         else:
             left = count
@@ -309,7 +310,7 @@ class Inputs:
                 if chunk.apart:  # rows expire up to this instant before the change is applied
                     yield Tick(int(chunk.ts[0]))
                 for name, (rows, numbers) in chunk.parts.items():
-                    self._put(name, rows, numbers)
+                    self._put(name, rows, 2 * (self.sequence + numbers) + 1)
                 yield replace(self._passed(group, chunk.ts), following=left)
         self.sequence += count
 
@@ -319,10 +320,10 @@ class Inputs:
             self.measuring.meters[name].pass_time(int(ts[-1]))
         return Tick(int(ts[-1]), first_row=int(ts[0]))
 
-    def _put(self, name: str, rows: OrderedRows, numbers: Array) -> None:
-        """Append rows; ``numbers``: int64[n], among those to be processed now."""
+    def _put(self, name: str, rows: OrderedRows, seq: Array) -> None:
+        """Append rows; ``seq``: as of a batch."""
         intake, stem = self._intakes[name], self.stem(name)
-        ts, seq, columns = rows.ts, 2 * (self.sequence + numbers) + 1, rows.columns
+        ts, columns = rows.ts, rows.columns
         if not isinstance(intake, ChangeIntake):
             self.measuring.meters[name].see(*intake.own_rows(ts, columns))
             stem.add(ts, seq, columns)

@@ -13,7 +13,7 @@ from eddyline.algebra.catalog import StreamDef
 from eddyline.algebra.plan import OWN_ROW
 from eddyline.engine.ingest.arrow_values import flat
 from eddyline.engine.ingest.ordered_rows import OrderedRows, taken
-from eddyline.engine.ingest.row_reader import RowReader, TypedRows, is_good
+from eddyline.engine.ingest.row_reader import PlainTimes, RowReader, TypedRows, is_good
 from eddyline.engine.ingest.watermarks import StreamBound
 from eddyline.engine.overload.drop_box import DropBox
 from eddyline.engine.overload.keep_steps import KeepSteps
@@ -137,8 +137,9 @@ class Intake:
             watermark: rows before it are late. arrival: number of the first row.
             now_us: the wall clock.
         """
-        if self._is_plain(rows, watermark):
-            self._accept_plain(rows, arrival, now_us)
+        plain = rows.plain
+        if plain is not None and plain.first >= watermark and self._takes_plain:
+            self._accept_plain(plain, rows.columns, arrival, now_us)
             return _NOTHING
         count = rows.table.num_rows
         own = np.ones(count, np.bool_) if rows.own is None else rows.own
@@ -175,25 +176,24 @@ class Intake:
         self._hold(self._thinned(usable))
         return Accepted(late, bad, beginning)
 
-    def _is_plain(self, rows: TypedRows, watermark: int) -> bool:
-        """Whether no row is bad, late or of another engine."""
-        if self._counted or rows.own is not None or self.definition.lateness_by == "row":
-            return False
-        if not (rows.reasons is rows.doubtful is self.reader.ahead_us is None):
-            return False
-        ts = self.reader.times(rows)
-        return bool(ts.size and ts.min() >= watermark)
+    @property
+    def _takes_plain(self) -> bool:
+        """Whether rows that are surely good, and not late in their call, are not late at all."""
+        is_late_by_row = self.definition.lateness_by == "row"
+        return not (self._counted or is_late_by_row or self.reader.ahead_us is not None)
 
-    def _accept_plain(self, rows: TypedRows, arrival: int, now_us: int) -> None:
-        ts = self.reader.times(rows)
-        self.rows += ts.size
-        self.seen += ts.size
-        self.note(int(ts.max()), now_us)
+    def _accept_plain(
+        self, times: PlainTimes, columns: list[pa.Array], arrival: int, now_us: int
+    ) -> None:
+        ts, count = times.us, times.us.size
+        self.rows += count
+        self.seen += count
+        self.note(times.last, now_us)
         if self.box is None:
-            usable = OrderedRows(ts.copy(), np.arange(arrival, arrival + ts.size), rows.columns)
+            usable = OrderedRows(ts.copy(), np.arange(arrival, arrival + count), columns)
         else:
-            kept = np.flatnonzero(self.box.keeps(rows.columns, self.steps.at(ts)))
-            usable = OrderedRows(ts.take(kept), arrival + kept, taken(rows.columns, kept))
+            kept = np.flatnonzero(self.box.keeps(columns, self.steps.at(ts)))
+            usable = OrderedRows(ts.take(kept), arrival + kept, taken(columns, kept))
         self.kept += usable.ts.size
         self._hold(usable)
 
@@ -228,10 +228,10 @@ class Intake:
         held = self._held
         if not held.ts.size:
             return held
-        ready = int(np.searchsorted(held.ts, watermark, "right"))
-        if ready == held.ts.size:
+        if held.ts[-1] <= watermark:
             self._held = self._nothing
             return held
+        ready = int(np.searchsorted(held.ts, watermark, "right"))
         self._held = OrderedRows(
             held.ts[ready:].copy(),
             held.arrival[ready:].copy(),
@@ -314,7 +314,7 @@ class Intake:
     def _hold(self, rows: OrderedRows) -> None:
         if self._held.ts.size:
             rows = self._held.followed_by(rows)
-        out_of_order = (rows.ts[1:] < rows.ts[:-1]).any()
+        out_of_order = rows.ts.size > 1 and (rows.ts[1:] < rows.ts[:-1]).any()
         self._held = rows.sorted() if out_of_order else rows
 
     def stats(self, stem: Stem | None) -> dict[str, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -52,6 +52,18 @@ def bad_schema(schema: Schema) -> pa.Schema:
     return pa.schema([*(pa.field(f.name, pa.string()) for f in schema), _REASON])
 
 
+class PlainTimes(NamedTuple):
+    """The event times of rows that are neither bad nor in doubt.
+
+    Attributes:
+        us: int64[n], n > 0; may share memory with the caller. first, last: the bounds.
+    """
+
+    us: Array
+    first: int
+    last: int
+
+
 @dataclass(frozen=True, slots=True)
 class TypedRows:
     """Rows of one call.
@@ -64,6 +76,7 @@ class TypedRows:
         own: bool[n], rows to be processed; None: all.
         dropped: bool[n], rows that no engine processes; None: none.
         reported: bool[n], those of them that are reported if they are bad or late; None: all.
+        plain: if all rows are to be processed and surely good, their event times.
     """
 
     table: pa.Table
@@ -74,6 +87,7 @@ class TypedRows:
     own: Array | None = None
     dropped: Array | None = None
     reported: Array | None = None
+    plain: PlainTimes | None = None
 
 
 #: What is to be done with a column: nothing, validate its text, or look at its timestamps.
@@ -156,7 +170,7 @@ class RowReader:
         self, table: pa.Table, columns: Sequence[tuple[int, _Check]]
     ) -> TypedRows | None:
         """Rows whose columns need no conversion; None: some of them may be bad or in doubt."""
-        found = []
+        found, plain = [], None
         for place, (position, check) in enumerate(columns):
             chunks = table.column(position)
             if chunks.num_chunks != 1:
@@ -166,13 +180,18 @@ class RowReader:
                 us, is_integer = raw_values(values, _INT64), values.type != TIMESTAMP
                 if values.null_count and (is_integer or place == self._timestamp):
                     return None
-                if us.size and not _beyond_doubt(int(us.min()), int(us.max()), is_integer):
-                    return None
-                values = values.cast(TIMESTAMP)
+                if us.size:
+                    first, last = bounds(us)
+                    if not _beyond_doubt(first, last, is_integer):
+                        return None
+                    if place == self._timestamp:
+                        plain = PlainTimes(us, first, last)
+                if is_integer:
+                    values = values.cast(TIMESTAMP)
             elif check == "text" and not is_valid_text(values):
                 return None
             found.append(values)
-        return TypedRows(table, found, found[self._timestamp], None)
+        return TypedRows(table, found, found[self._timestamp], None, plain=plain)
 
     def _converted(self, table: pa.Table) -> TypedRows:
         """Rows of any schema that fits."""
@@ -185,7 +204,11 @@ class RowReader:
         )
         doubtful = typed.integers.get(self._timestamp)
         if roles is None or own is None:
-            return TypedRows(table, columns, times, typed.reasons, doubtful)
+            plain = None
+            if typed.reasons is doubtful is None and len(times):
+                us = raw_values(times, _INT64)
+                plain = PlainTimes(us, *bounds(us))
+            return TypedRows(table, columns, times, typed.reasons, doubtful, plain=plain)
         role = roles.to_numpy()
         flags = own.to_numpy(), role == DROPPED, role == OWN
         return TypedRows(table, columns, times, typed.reasons, doubtful, *flags)
@@ -264,6 +287,13 @@ class RowReader:
         reasons = pc.binary_join_element_wise("behind the watermark ", pa.array(texts), "")
         schema = late_schema(self.definition.schema)
         return pa.Table.from_arrays([*(c.take(rows) for c in columns), reasons], schema=schema)
+
+
+def bounds(us: Array) -> tuple[int, int]:
+    """The smallest and the largest of some numbers."""
+    if us.size == 1:
+        return (only := int(us[0])), only
+    return int(us.min()), int(us.max())
 
 
 def _beyond_doubt(first: int, last: int, is_integer: bool) -> bool:

@@ -75,7 +75,9 @@ class ChangeReader(RowReader):
             why = pc.binary_join_element_wise("_op: '", operation, "' is neither '+' nor '-'", "")
             none = pa.scalar(None, pa.string())
             reasons = first_reason(reasons, pc.if_else(unknown, why, none))
-        return TypedRows(rows.table, [when, operation, *columns], rows.times, reasons)
+        plain = rows.plain if reasons is None else None
+        columns = [when, operation, *columns]
+        return TypedRows(rows.table, columns, rows.times, reasons, plain=plain)
 
 
 def reader_of(definition: StreamDef | TableDef) -> RowReader:
