@@ -21,7 +21,7 @@ _COMMON: dict[str, Any] = {
     "print_blob": True,
 }
 settings.register_profile("ci", max_examples=30, derandomize=True, database=None, **_COMMON)
-settings.register_profile("long", max_examples=1000, **_COMMON)
+settings.register_profile("long", max_examples=300, **_COMMON)
 settings.load_profile(os.environ.get("EDDYLINE_HYPOTHESIS_PROFILE", "ci"))
 
 #: Here and in what the tests start: the connectors that `make setup-connectors` has fetched.
