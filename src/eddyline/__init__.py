@@ -19,6 +19,7 @@ from eddyline.version import VERSION
 if TYPE_CHECKING:
     from eddyline.engine.changes import Changes
     from eddyline.engine.engine import Engine
+    from eddyline.engine.listeners import Change
     from eddyline.engine.options import EngineOptions, StrategyOptions
     from eddyline.engine.query import Query
 
@@ -26,6 +27,7 @@ __version__ = VERSION
 
 __all__ = [
     "CatalogError",
+    "Change",
     "Changes",
     "DataError",
     "EddylineError",
@@ -41,6 +43,7 @@ __all__ = [
 ]
 
 _ON_DEMAND = {
+    "Change": "eddyline.engine.listeners",
     "Changes": "eddyline.engine.changes",
     "Engine": "eddyline.engine.engine",
     "EngineOptions": "eddyline.engine.options",

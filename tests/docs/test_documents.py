@@ -23,21 +23,29 @@ def blocks(document: Path, language: str) -> Iterator[str]:
     yield from re.findall(rf"```{language}\n(.*?)```", document.read_text(), re.DOTALL)
 
 
-def python_blocks(*, spark: bool) -> list[Any]:
-    return [
+def python_blocks(document: Path, *, spark: bool) -> list[str]:
+    return [code for code in blocks(document, "python") if (WITH_SPARK in code) == spark]
+
+
+@pytest.mark.parametrize(
+    "document", [d for d in DOCUMENTS if python_blocks(d, spark=False)], ids=lambda d: d.name
+)
+def test_python_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The blocks of a document, one after the other, as in one session."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for code in python_blocks(document, spark=False):
+        exec(compile(code, document.name, "exec"), names)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
         pytest.param(code, id=f"{document.name}-{number}")
         for document in DOCUMENTS
-        for number, code in enumerate(blocks(document, "python"))
-        if (WITH_SPARK in code) == spark
-    ]
-
-
-@pytest.mark.parametrize("code", python_blocks(spark=False))
-def test_python_runs(code: str) -> None:
-    exec(compile(code, "document", "exec"), {})
-
-
-@pytest.mark.parametrize("code", python_blocks(spark=True))
+        for number, code in enumerate(python_blocks(document, spark=True))
+    ],
+)
 def test_python_with_spark_runs(code: str, spark: Any, tmp_path: Path) -> None:
     trades = tmp_path / "trades"
     spark.range(3).selectExpr(

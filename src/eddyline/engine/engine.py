@@ -237,7 +237,6 @@ class Engine:
             return None
         return self.parts.statements.execute(statement)
 
-    @locked
     def process(
         self,
         inputs: Mapping[str, Any],
@@ -251,11 +250,11 @@ class Engine:
         """Process rows of any number of streams and changes of tables, merged by time.
 
         Args:
-            inputs: rows by stream, as Arrow, pandas or polars data. Columns are matched by name,
-                others are ignored; integers in a TIMESTAMP are microseconds. Changes by table: its
-                columns, ``_ts`` (when) and optionally ``_op``: ``+`` (default) inserts the row,
-                ``-`` deletes a row that is equal in all columns. Changes of one instant apply in
-                the order supplied.
+            inputs: rows by stream, as Arrow, pandas or polars data, a dict (one row), or several.
+                Columns are matched by name, others are ignored; integers in a TIMESTAMP are
+                microseconds. Changes by table: its columns, ``_ts`` (when) and optionally ``_op``:
+                ``+`` (default) inserts the row, ``-`` deletes a row that is equal in all columns.
+                Changes of one instant apply in the order supplied.
             watermark: all rows of all streams up to this instant (int64 us) have been supplied.
                 Default, per group of streams that queries join: the smallest of (largest timestamp
                 - lateness) over its streams that are not idle; if all are idle it goes on with
@@ -273,6 +272,14 @@ class Engine:
         """
         elsewhere = Elsewhere(dropped, newest, oldest) if dropped or newest or oldest else None
         return self.parts.feeding.process(inputs, watermark, now, elsewhere)
+
+    def push(self, stream: str, row: Mapping[str, Any]) -> Changes:
+        """Process a row, or a table's change, given as a dict: ``process({stream: row})``."""
+        return self.process({stream: row})
+
+    def push_many(self, stream: str, rows: Iterable[Mapping[str, Any]]) -> Changes:
+        """Process rows given as dicts, by one call of ``process``."""
+        return self.process({stream: rows})
 
     def stream(
         self,
@@ -293,9 +300,8 @@ class Engine:
                 served before queued ones. None from it: no rows now.
             watermark: as of ``process``, for one input.
         """
-        return self.parts.feeding.stream(inputs, watermark, self.lock)
+        return self.parts.feeding.stream(inputs, watermark)
 
-    @locked
     def advance(self, to: str | int | datetime) -> Changes:
         """Advance the time without rows: all rows before ``to`` have been supplied.
 

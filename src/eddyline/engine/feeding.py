@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from typing import Any
 
 import pyarrow as pa
@@ -28,15 +29,23 @@ class Feeding:
 
     Args:
         wall_clock: microseconds since 1970.
-        prices: of the steps of operators.
+        prices: of the steps of operators. lock: of the engine; listeners are called without it.
 
     Attributes:
         latency_us: time budget of a call of ``process`` for joins with a schedule; None: none.
     """
 
-    def __init__(self, parts: StatefulParts, wall_clock: Callable[[], int], prices: Prices) -> None:
+    def __init__(
+        self,
+        parts: StatefulParts,
+        wall_clock: Callable[[], int],
+        prices: Prices,
+        lock: EngineLock,
+    ) -> None:
         self._parts = parts
         self._prices = prices
+        self._lock = lock
+        self._listeners = parts.queries.listeners
         self.latency_us: int | None = None
         self._wall_clock = wall_clock
         self._not_yielded: dict[str, dict[str, pa.Table]] = {"late": {}, "bad": {}}
@@ -49,6 +58,17 @@ class Feeding:
         elsewhere: Elsewhere | None,
     ) -> Changes:
         """See :meth:`Engine.process`."""
+        with self._lock:
+            changes = self._processed(inputs, watermark, now, elsewhere)
+        return self._delivered(changes)
+
+    def _processed(
+        self,
+        inputs: Rows,
+        watermark: int | None,
+        now: int | None,
+        elsewhere: Elsewhere | None,
+    ) -> Changes:
         _check_watermark(watermark)
         now = self._wall_clock() if now is None else now
         overload = self._parts.overload
@@ -66,14 +86,28 @@ class Feeding:
         overload.intake.reading += read - started
         overload.intake.calls += time.thread_time() - started
         overload.end_call()
-        return self._changes(late, bad)
+        return self._noted(self._changes(late, bad))
 
     def advance(self, to: int) -> Changes:
         """See :meth:`Engine.advance`."""
-        self._parts.queries.finish()
-        for _ in self._parts.progress.advance(to, now_us=self._wall_clock(), begins=True):
-            pass
-        return self._changes()
+        with self._lock:
+            self._parts.queries.finish()
+            for _ in self._parts.progress.advance(to, now_us=self._wall_clock(), begins=True):
+                pass
+            changes = self._noted(self._changes())
+        return self._delivered(changes)
+
+    def _noted(self, changes: Changes) -> Changes:
+        """Changes that listeners will get."""
+        if self._listeners.by_query:
+            self._listeners.note(changes, changes.active())
+        return changes
+
+    def _delivered(self, changes: Changes) -> Changes:
+        """Changes that listeners have got."""
+        if self._listeners.by_query:
+            self._listeners.deliver()
+        return changes
 
     def _budget(self) -> Budget | None:
         """That of one call; None: nothing waits."""
@@ -82,7 +116,7 @@ class Feeding:
         return Budget(self._parts.queries.execution, self.latency_us / 1e6, self._prices)
 
     def stream(
-        self, inputs: Rows | Iterable[Rows | None], watermark: int | None, lock: EngineLock
+        self, inputs: Rows | Iterable[Rows | None], watermark: int | None
     ) -> Generator[tuple[str, pa.Table], None, None]:
         """See :meth:`Engine.stream`. Each item is made while the engine is locked."""
         _check_watermark(watermark)
@@ -92,11 +126,20 @@ class Feeding:
             raise ValueError("a watermark goes with one input, not with an iterator over several")
         try:
             for rows in inputs:
-                yield from lock.each(self._changes_of(rows, watermark))
-            yield from lock.each(self._rest())
+                yield from self._each(self._changes_of(rows, watermark))
+            yield from self._each(self._rest())
         finally:  # rows are processed although the caller has stopped the iteration
-            with lock:
+            with self._lock:
                 self._parts.queries.finish()
+
+    def _each(self, steps: Iterator[tuple[str, pa.Table]]) -> Iterator[tuple[str, pa.Table]]:
+        """The items of ``steps``, each made while the engine is locked, then given to listeners."""
+        with closing(self._lock.each(steps)) as items:
+            for name, changes in items:
+                if name in self._listeners.by_query:
+                    self._listeners.note({name: changes}, [name])
+                    self._listeners.deliver()
+                yield name, changes
 
     def _changes_of(
         self, rows: Rows | None, watermark: int | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import wraps
 from threading import RLock, get_ident
 from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
@@ -35,7 +35,7 @@ class EngineLock:
         self._holder = None
         self._lock.release()
 
-    def each(self, steps: Iterator[T]) -> Iterator[T]:
+    def each(self, steps: Iterator[T]) -> Generator[T, None, None]:
         """The items of ``steps``; the lock is held while an item is computed."""
         try:
             while True:

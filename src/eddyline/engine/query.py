@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from eddyline.engine.analyze import analyzed
 from eddyline.engine.execution.bad_rows import FailureCounts
 from eddyline.engine.execution.shared_flow import SharedFlow
 from eddyline.engine.execution.subscriptions import Subscription
+from eddyline.engine.listeners import Callback, Change, Listener, Listeners
 from eddyline.engine.locking import EngineLock, locked
 from eddyline.engine.placement.placement import Placement
 from eddyline.engine.query_metrics import QueryMetrics
@@ -78,6 +79,7 @@ class Query:
         lock: EngineLock,
         answer: Callable[[Query], pa.Table],
         explained: Explained,
+        listeners: Listeners,
     ) -> None:
         self.lock = lock
         self.name = spec.name
@@ -97,6 +99,7 @@ class Query:
         self._forgotten = facts.forgotten
         self._answer = answer
         self._explained = explained
+        self._listeners = listeners
         self.change_schema = facts.change_schema
         self.subscription: Subscription | None = None
         self.placement: Placement | None = None
@@ -179,6 +182,33 @@ class Query:
                 f"query {self.name!r} passes the rows of {self._forgotten} on and keeps none: "
                 "collect its changes, or give the stream a window"
             )
+
+    def subscribe(self, callback: Callback | None = None, *, tables: bool = False) -> Listener:
+        """Get the changes of the query with each call of the engine that causes some, which returns
+        them as well.
+
+        Args:
+            callback: called with each :class:`Change`, after the engine's work and in the thread of
+                its caller; it may call the engine. None: iterate over what is returned.
+            tables: call it with an Arrow table of the changes of one call instead.
+
+        >>> import eddyline
+        >>> engine = eddyline.Engine()
+        >>> _ = engine.sql("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts")
+        >>> query = engine.query("SELECT x FROM s [RANGE 10 SECONDS] WHERE x > 1")
+        >>> listener = query.subscribe(lambda change: print(change.op, change.row))
+        >>> _ = engine.push("s", {"ts": "2026-01-01", "x": 2})
+        + {'x': 2}
+        """
+        listener = Listener(self.name, self._listeners, callback, tables=tables)
+        self._listeners.add(listener)
+        return listener
+
+    async def __aiter__(self) -> AsyncIterator[Change]:
+        """The changes from now on, until the query is dropped."""
+        with self.subscribe() as changes:
+            async for change in changes:
+                yield change
 
     @locked
     def explain(self, *, analyze: bool = False) -> str:

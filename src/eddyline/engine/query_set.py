@@ -22,6 +22,7 @@ from eddyline.engine.execution.parameterized import (
 )
 from eddyline.engine.ingest.tables import ParameterTable
 from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
+from eddyline.engine.listeners import Listeners
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.placement.placements import Placements
 from eddyline.engine.placement.reoptimizer import Reoptimizer
@@ -54,7 +55,7 @@ class QuerySet:
     Attributes:
         queries: those that run, by name. execution: their operators. placements: how they run.
         aside: those that are set aside, by name. on_set_aside: called with each.
-        everyone: both. with_bad: those with bad rows to be fetched.
+        everyone: both. listeners: of their changes. with_bad: those with bad rows to be fetched.
         workload: their expected cost. parameterized: those with an instance per row of a table.
         reoptimizer: proposes other placements.
         set_aside_after: number of bad rows without a result after which a query is set aside;
@@ -91,6 +92,7 @@ class QuerySet:
         self.parameterized: dict[str, ParameterizedSubscription] = {}
         self.with_bad: dict[str, Query] = {}
         self.everyone = KnownQueries()
+        self.listeners = Listeners()
 
     def plan_by(self, strategy: Strategy, sharing: Sharing) -> None:
         """Plan the queries to come like this; there is none yet."""
@@ -129,13 +131,14 @@ class QuerySet:
         self.everyone.put(query)
 
     def _new(self, spec: QuerySpec) -> Query:
-        return Query(spec, self._lock, self._answer, self._explained)
+        return Query(spec, self._lock, self._answer, self._explained, self.listeners)
 
     def drop(self, name: str) -> None:
         """Remove a query with its changes."""
         query = self.aside.pop(name) if name in self.aside else self._remove(name)
         self.with_bad.pop(query.name, None)
         self.everyone.drop(query.name)
+        self.listeners.close(query.name)
         self.execution.pending.discard(query.name)
 
     def set_aside(self, name: str, cause: str) -> None:

@@ -125,7 +125,7 @@ def connect(
         statistics=statistics,
         planning=planning,
         statements=statements,
-        feeding=Feeding(stateful, wall_clock, prices),
+        feeding=Feeding(stateful, wall_clock, prices, lock),
         checkpoint=EngineCheckpoint(stateful, statements),
     )
     parts.configure(settings)

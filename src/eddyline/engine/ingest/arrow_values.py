@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -11,15 +11,19 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.functions.conversion import convert
 from eddyline.engine.ingest.nested_values import converted_nested, nested_text
+from eddyline.engine.ingest.row_values import table_of_rows
 from eddyline.errors import DataError
 from eddyline.runtime.stores.columns import Array, text_buffers
-from eddyline.types import TIMESTAMP
+from eddyline.types import TIMESTAMP, Schema
 
 _NOT_ASCII: Final = 0x80
 
 
-def to_table(data: Any, name: str) -> pa.Table:
-    """Arrow, pandas or polars data as an Arrow table.
+def to_table(data: Any, name: str, schema: Schema = ()) -> pa.Table:
+    """Arrow, pandas or polars data, a dict (one row) or several as an Arrow table.
+
+    Args:
+        name: for errors. schema: the declared columns.
 
     Raises:
         DataError: the data is of another kind.
@@ -30,9 +34,13 @@ def to_table(data: Any, name: str) -> pa.Table:
         return pa.Table.from_batches([data])
     if hasattr(data, "__arrow_c_stream__"):  # pandas, polars, DuckDB, ...
         return pa.table(data)
+    if isinstance(data, Mapping):
+        return table_of_rows((data,), schema, name)
+    if isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
+        return table_of_rows(list(data), schema, name)
     raise DataError(
-        f"{name}: rows must be a pyarrow Table or RecordBatch, a pandas or a polars DataFrame, "
-        f"not a {type(data).__name__}"
+        f"{name}: rows must be a pyarrow Table or RecordBatch, a pandas or a polars DataFrame, a "
+        f"dict or several, not a {type(data).__name__}"
     )
 
 

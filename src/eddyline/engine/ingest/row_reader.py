@@ -137,7 +137,9 @@ class RowReader:
         Raises:
             DataError: a column is missing, or its type cannot be converted to the declared one.
         """
-        table = data if isinstance(data, pa.Table) else to_table(data, self.definition.name)
+        definition, table = self.definition, data
+        if not isinstance(data, pa.Table):
+            table = to_table(data, definition.name, definition.supplied)
         if table.schema != self._plan.schema:
             self._plan = self._plan_of(table.schema)
         if self._plan.columns is not None:

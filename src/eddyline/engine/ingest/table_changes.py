@@ -63,7 +63,7 @@ class ChangeReader(RowReader):
         return rows.columns[len(_OWN) :]
 
     def read(self, data: Any) -> TypedRows:
-        table = to_table(data, self.definition.name)
+        table = to_table(data, self.definition.name, self.definition.supplied)
         if all(name.lower() != OPERATION.name for name in table.column_names):
             table = table.append_column(OPERATION.name, pa.repeat("+", table.num_rows))
         rows = super().read(table)

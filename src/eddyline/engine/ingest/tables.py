@@ -44,7 +44,7 @@ def table_columns(definition: TableDef, data: Any) -> pa.Table:
         DataError: a column is missing or cannot be converted.
     """
     names = {field.name.lower() for field in definition.schema}
-    rows, broken = with_valid_text(to_table(data, definition.name), names)
+    rows, broken = with_valid_text(to_table(data, definition.name, definition.schema), names)
     for name, where in broken.items():
         first = rows.column(name).filter(where)[0].as_py()
         raise DataError(
