@@ -115,3 +115,20 @@ def test_results_that_wait_for_the_next_row_are_shown(sql: str, waits: str | Non
     assert "IDLE AFTER" not in engine(" IDLE AFTER 1 SECOND", " IDLE AFTER 1 SECOND").explain(sql)
     if waits == "a, b":
         assert "without a row of a (no IDLE" in engine(b=" IDLE AFTER 1 MINUTE").explain(sql)
+
+
+def test_analyze_tells_where_rows_are_kept() -> None:
+    """By the update pattern of each input (Golab and Ozsu 2005, section 5.3.2)."""
+    engine = Engine()
+    for name in "ab":
+        engine.sql(f"CREATE STREAM {name} (ts TIMESTAMP, k BIGINT) TIMESTAMP BY ts")
+    engine.query(
+        "SELECT DISTINCT a.k FROM a [RANGE 6400 MILLISECONDS] AS a, b [ROWS 3] AS b "
+        "WHERE a.k = b.k EMIT CHANGES",
+        name="q",
+    )
+    engine.query("SELECT k, COUNT(*) AS n FROM a [RANGE 1 SECOND] GROUP BY k", name="n")
+    text = engine.queries["q"].explain(analyze=True)
+    assert "\nDistinct    partitions of 100 ms by expiry (WK)\n" in text
+    assert "\nSpool       a hash table with ids (STR)\n" in text
+    assert "a queue by expiry (WKS)" in engine.queries["n"].explain(analyze=True)

@@ -9,6 +9,7 @@ from eddyline.engine.execution.subscriptions import FlowSubscription, Subscripti
 from eddyline.engine.explain import busy
 from eddyline.runtime.eddy.eddy_flow import EddyFlow
 from eddyline.runtime.graph import in_order
+from eddyline.runtime.operators.base import Operator
 
 
 def analyzed(subscription: Subscription, why: str) -> list[str]:
@@ -25,7 +26,14 @@ def analyzed(subscription: Subscription, why: str) -> list[str]:
         name, *counts = stats.values()
         lines.append(f"{name:<12}" + "".join(f"{c:>14,}" for c in counts))
     placement = f"{_placement(subscription)}: {why}"
-    return [*busy(operators), "", placement, "", *lines, *_feedback(gates), *_filters(subscription)]
+    more = (*_stores(operators), *_feedback(gates), *_filters(subscription))
+    return [*busy(operators), "", placement, "", *lines, *more]
+
+
+def _stores(operators: Sequence[Operator]) -> list[str]:
+    """Where the operators that keep rows keep them."""
+    lines = [f"{type(o).__name__:<12}{o.kept_in}" for o in operators if o.kept_in]
+    return ["", f"{'operator':<12}keeps rows in", *lines] if lines else []
 
 
 def _placement(subscription: Subscription) -> str:

@@ -29,6 +29,10 @@ class InputRows(Protocol):
     def liveness(self) -> Liveness:
         """Which rows are alive at an instant."""
 
+    @property
+    def text(self) -> str:
+        """See ``Operator.kept_in``."""
+
     def place(self, batch: Batch) -> Array:
         """int64[n]: the positions of new rows, all '+'."""
 
@@ -72,6 +76,8 @@ class InputRows(Protocol):
 
 class StemRows:
     """Rows of a stream or table, in its SteM."""
+
+    text = ""
 
     def __init__(self, stem: Stem, window: StemWindow) -> None:
         self.store = stem

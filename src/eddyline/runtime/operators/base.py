@@ -118,6 +118,13 @@ class Operator(ABC):
         """All that it has taken so far."""
         return self.seconds + self.settling_seconds
 
+    @property
+    def kept_in(self) -> str:
+        """For EXPLAIN ANALYZE: where it keeps rows, and by which update pattern (Golab and Ozsu
+        2005, section 5.3.2); empty if it keeps none, or all are in SteMs.
+        """
+        return ""
+
     def kept(self) -> int:
         """How many rows it keeps itself (rows in SteMs count there)."""
         return 0

@@ -115,6 +115,10 @@ class Distinct(Operator):
         self._aside_exp[slots] = BEGINNING
         self._table.release(slots)
 
+    @property
+    def kept_in(self) -> str:
+        return self._expiries.text
+
     def kept(self) -> int:
         return len(self._table)
 

@@ -56,6 +56,10 @@ class Expire(Operator):
     def live(self, clock: int) -> Batch:
         return self.inputs[0].live(clock)
 
+    @property
+    def kept_in(self) -> str:
+        return self._expiries.text
+
     def kept(self) -> int:
         return len(self._expiries)
 

@@ -103,6 +103,10 @@ class GroupBy(Operator):
             lambda slots: table.key(0, slots).to_numpy(),
         )
 
+    @property
+    def kept_in(self) -> str:
+        return self.timeline.text
+
     def kept(self) -> int:
         return len(self.timeline.table) + len(self.timeline)
 

@@ -15,7 +15,7 @@ from eddyline.runtime.operators.group_aggregates import LanesOf
 from eddyline.runtime.operators.group_values import GroupRows
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
-from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
+from eddyline.runtime.stores.expiry import ExpiryStore, text_of, uncancelled
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.types import FOREVER
 
@@ -52,6 +52,10 @@ class Timeline(Protocol):
 
     def settle(self) -> None:
         """End a chunk."""
+
+    @property
+    def text(self) -> str:
+        """See ``Operator.kept_in``."""
 
     def __len__(self) -> int:
         """Number of rows that wait."""
@@ -166,6 +170,10 @@ class OwnTimeline:
 
     def settle(self) -> None:
         """There is nothing to do."""
+
+    @property
+    def text(self) -> str:
+        return text_of(self._expiries)
 
     def __len__(self) -> int:
         return 0 if self._expiries is None else len(self._expiries)

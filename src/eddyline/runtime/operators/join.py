@@ -146,6 +146,17 @@ class Join(Operator):
         if self.feedback is not None:
             self.feedback.close()
 
+    @property
+    def kept_in(self) -> str:
+        left, right = (rows.rows.text for rows in self._rows)
+        return (
+            left
+            if left == right
+            else "; ".join(
+                f"{side} input: {text}" for side, text in (("left", left), ("right", right)) if text
+            )
+        )
+
     def kept(self) -> int:
         return sum(rows.kept() for rows in self._rows)
 

@@ -17,7 +17,7 @@ from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.screens import Screen
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array, unique
-from eddyline.runtime.stores.expiry import ExpiryStore, uncancelled
+from eddyline.runtime.stores.expiry import ExpiryStore, text_of, uncancelled
 from eddyline.runtime.stores.keys import all_known
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.lanes import Lanes
@@ -266,6 +266,11 @@ class Matching(Operator):
         row = np.flatnonzero(self._rows["shown"] & (self._rows["exp"] > clock))
         ts, seq = self._shown["ts"][row], self._shown["seq"][row]
         return self._of(row[np.lexsort((seq, ts))])
+
+    @property
+    def kept_in(self) -> str:
+        left, right = (text_of(i.expiries) for i in (self._left, self._right))
+        return left if left == right else f"{left}; right input: {right}"
 
     def kept(self) -> int:
         rows = len(self._numbers) if self._by_ids is None else len(self._by_ids)

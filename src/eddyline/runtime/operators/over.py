@@ -17,7 +17,7 @@ from eddyline.runtime.operators.row_orders import ListOrders, RowOrders, TreapOr
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.counted_values import CountedValues
-from eddyline.runtime.stores.expiry import ExpiryStore
+from eddyline.runtime.stores.expiry import ExpiryStore, text_of
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.lanes import Lanes
 from eddyline.runtime.stores.slots import FreeNumbers
@@ -248,6 +248,10 @@ class Over(Operator):
         values = self._orders.values(row)
         sign, version = np.ones(row.size, np.int8), self._orders.rows["version"][row]
         return self._batch(row, ts[order], seq[order], sign, version, values)
+
+    @property
+    def kept_in(self) -> str:
+        return text_of(self._expiries)
 
     def kept(self) -> int:
         return len(self._numbers) if self._by_ids is None else len(self._by_ids)

@@ -125,6 +125,10 @@ class SharedTimeline:
         exp, slot = self._waiting.peek()
         return exp, slot
 
+    @property
+    def text(self) -> str:
+        return f"{self._waiting.text} of all groupings of these rows"
+
     def __len__(self) -> int:
         return len(self._waiting)
 
@@ -220,6 +224,10 @@ class PartOfTimeline:
         self.shared.settle()
         for kept in self._lanes:
             kept.settle()
+
+    @property
+    def text(self) -> str:
+        return self.shared.text
 
     def __len__(self) -> int:
         return len(self.shared)

@@ -66,6 +66,10 @@ class Spool(Operator):
         else:
             self._stored.clear()
 
+    @property
+    def kept_in(self) -> str:
+        return self._stored.text if self._keep else ""
+
     def kept(self) -> int:
         return self._stored.count()
 

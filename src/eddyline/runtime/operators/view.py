@@ -87,6 +87,10 @@ class ExpiringView(View):
         left = uncancelled(exp, sign, ids)
         return [lane[left] for lane in (exp, ts, seq, *ids)]
 
+    @property
+    def kept_in(self) -> str:
+        return self._store.text
+
     def kept(self) -> int:
         return len(self._store)
 
@@ -118,6 +122,10 @@ class KeyedView(View):
 
     def settle(self, clock: int) -> None:
         self._stored.settle(clock)
+
+    @property
+    def kept_in(self) -> str:
+        return self._stored.text
 
     def kept(self) -> int:
         return self._stored.count()

@@ -22,7 +22,13 @@ from eddyline.runtime.stores.slots import FreeNumbers, SlotArray
 
 
 class AnswerStore(Protocol):
-    """Rows of parallel int64 arrays, the first being ``exp``."""
+    """Rows of parallel int64 arrays, the first being ``exp``.
+
+    Attributes:
+        text: see ``Operator.kept_in``.
+    """
+
+    text: str
 
     def push(self, rows: Sequence[Array], clock: int) -> None:
         """Add rows, and forget those with ``exp <= clock``, now or later."""
@@ -35,6 +41,8 @@ class AnswerStore(Protocol):
 
 class AnswerQueue:
     """For WKS patterns: rows expire in the order in which they come."""
+
+    text = "a queue by expiry (WKS)"
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -68,6 +76,7 @@ class AnswerCalendar:
 
     def __init__(self, width: int, partitions: int, lifespan_us: int) -> None:
         self._partition = max(lifespan_us // partitions, 1)
+        self.text = f"partitions of {self._partition / 1_000:g} ms by expiry (WK, STR)"
         count = lifespan_us // self._partition + 2  # the first and the last are cut by the clock
         self._heads = np.full(count, calendar.NONE, np.int64)
         self._fill = np.zeros(count, np.int64)
@@ -124,6 +133,8 @@ class AnswerCalendar:
 
 class AnswerList:
     """Rows in the order of arrival, all of them scanned for what has expired: DIRECT."""
+
+    text = "a list that is scanned for expired rows"
 
     def __init__(self, width: int) -> None:
         self._store = ListStore([np.int64] * width)

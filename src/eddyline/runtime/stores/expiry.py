@@ -21,6 +21,10 @@ from eddyline.types import FOREVER
 class ExpiryStore(Protocol):
     """Rows of parallel arrays, the first being ``exp`` (int64)."""
 
+    @property
+    def text(self) -> str:
+        """The structure, and the update pattern that it is for."""
+
     def push(self, rows: Sequence[Array]) -> None:
         """Add rows, none of them FOREVER."""
 
@@ -40,6 +44,11 @@ class ExpiryStore(Protocol):
 
     def restore(self, state: State) -> None:
         """Take over what ``state`` returned."""
+
+
+def text_of(expiries: ExpiryStore | None) -> str:
+    """The structure in which rows wait for their expiry; None: each leaves by a '-'."""
+    return "by '-' alone (negative tuples)" if expiries is None else expiries.text
 
 
 def _cut(rows: Sequence[Array], start: int, end: int) -> list[Array]:
@@ -62,6 +71,8 @@ def _load(state: State, dtypes: Sequence[Any]) -> list[Array]:
 
 class FifoStore:
     """A queue of pieces as they were pushed; each row is copied once on its way out."""
+
+    text = "a queue by expiry (WKS)"
 
     def __init__(self, dtypes: Sequence[Any]) -> None:
         self._dtypes = list(dtypes)
@@ -123,6 +134,10 @@ class PartitionedStore:
         self._future: dict[int, list[list[Array]]] = {}
         self._current = -FOREVER  # number of the partition whose rows are in the runs
         self._runs: list[list[Array]] = []
+
+    @property
+    def text(self) -> str:
+        return f"partitions of {self._width / 1_000:g} ms by expiry (WK)"
 
     def push(self, rows: Sequence[Array]) -> None:
         numbers = np.maximum(rows[0] // self._width, self._current)
@@ -192,6 +207,7 @@ class PartitionedStore:
 class ListStore:
     """Rows in the order of arrival. Popping scans them all; places are reclaimed by halves."""
 
+    text = "a list that is scanned for expired rows"
     _GONE = FOREVER + 1  # exp of a row that was popped
 
     def __init__(self, dtypes: Sequence[Any]) -> None:

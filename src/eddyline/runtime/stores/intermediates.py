@@ -56,6 +56,16 @@ class ResultRows:
         self._purged = BEGINNING  # clock of the last purge
         self._compact_at = 1024
 
+    @property
+    def text(self) -> str:
+        """See ``Operator.kept_in``."""
+        if self.liveness.lifespan == FOREVER:
+            return "a hash table (negative tuples)"
+        if self._strict:
+            return "a hash table with ids (STR)"
+        when = "by halves" if self._lazy_us is None else f"every {self._lazy_us / 1_000:g} ms"
+        return f"a hash table, expired rows dropped {when} (WK)"
+
     def place(self, batch: Batch, columns: Sequence[pa.Array] = ()) -> Array:
         """Append rows, all '+', with their payload; int64[n], their positions."""
         return self._append(batch.ts, batch.seq, batch.exp, np.column_stack(batch.ids), columns)
