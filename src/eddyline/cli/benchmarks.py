@@ -103,6 +103,15 @@ def bench_decisions(json: Json = False) -> None:
         run_decisions(json=json)
 
 
+@bench.command("small")
+def bench_small(json: Json = False) -> None:
+    """Measure calls with one, 100 and 1,000 rows, as Arrow tables and as dicts."""
+    from eddyline.bench.small import run_small
+
+    with failures.reported():
+        run_small(json=json)
+
+
 @bench.command("nexmark")
 def bench_nexmark(
     query: Annotated[

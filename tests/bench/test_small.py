@@ -1,0 +1,20 @@
+"""``bench small``: each of its cases runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from eddyline.bench import small
+
+
+@pytest.fixture(autouse=True)
+def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small, "_WARM_CALLS", 4)
+
+
+@pytest.mark.parametrize("case", small.cases(), ids=lambda c: "-".join(map(str, c.args)))
+def test_cases(case: object) -> None:
+    found = case(blocks=3, calls=4)  # type: ignore[operator]
+    assert len(found.seconds) == 3
+    assert found.median > 0
+    assert found.as_dict()["rows"] == found.rows
