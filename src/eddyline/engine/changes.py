@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from eddyline.engine.execution.pieces import TableChanges
 from eddyline.engine.overload.shedding import KeptRows
+from eddyline.engine.pictures import table_html
 from eddyline.engine.query import Query
 from eddyline.runtime.output import concat_changes
 
@@ -16,6 +17,7 @@ QUERY_COLUMN = "_query"
 #: The column that numbers the set of queries that get a result, where each is there once.
 SET_COLUMN = "_set"
 _SHOWN = 20
+_TABLES_SHOWN = 5
 
 
 class KnownQueries:
@@ -116,6 +118,16 @@ class Changes(Mapping[str, pa.Table]):
         """
         for table in self._tables:
             yield from table.sets(SET_COLUMN)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the changes of the first queries that have some, late and bad rows."""
+        names = self.active()
+        parts = [table_html(self[name], name) for name in names[:_TABLES_SHOWN]]
+        if len(names) > _TABLES_SHOWN:
+            parts.append(f"<p>... and changes of {len(names) - _TABLES_SHOWN:,} more queries</p>")
+        parts += [table_html(rows, f"late rows of {s}") for s, rows in self.late.items()]
+        parts += [table_html(rows, f"bad rows of {s}") for s, rows in self.bad.items()]
+        return "".join(parts) or "<p>no changes</p>"
 
     def __repr__(self) -> str:
         names = self.active()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -25,6 +26,7 @@ from eddyline.engine.locking import EngineLock, locked
 from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
 from eddyline.engine.settings import Settings
+from eddyline.engine.shown import overview
 from eddyline.engine.statements import changed_options, one_select
 from eddyline.engine.wiring import connect
 from eddyline.optimizer.statistics import Statistics
@@ -41,8 +43,7 @@ class Engine:
 
     Rows are processed in the order (ts, arrival), and the clock advances, up to the *watermark*.
 
-    Threads may call an engine and its queries; calls are serialised. ``stream`` takes the lock for
-    each item that it yields. A function of a query cannot call the engine that runs it.
+    Threads may call an engine and its queries, one after the other; functions of a query may not.
 
     Args:
         options: capacity, limits and statistics; see :class:`EngineOptions`. Those that ``SET``
@@ -77,7 +78,7 @@ class Engine:
 
     @property
     def options(self) -> EngineOptions:
-        """The current options."""
+        """As of now."""
         return self._options
 
     @property
@@ -88,9 +89,7 @@ class Engine:
     @property
     @locked
     def measured(self) -> Statistics:
-        """Measured statistics of the inputs: recent rates, sizes of tables, numbers of values of
-        the columns that queries compare. Plans are chosen by :attr:`statistics`.
-        """
+        """Recent rates, sizes of tables, numbers of values of the columns that queries compare."""
         return self.parts.inputs.measuring.statistics()
 
     @property
@@ -109,8 +108,7 @@ class Engine:
         """Run a script of statements separated by semicolons.
 
         Returns:
-            Per statement: the standing query, the text of EXPLAIN, the table of SHOW or DESCRIBE,
-            or None.
+            Per statement: the query, the text of EXPLAIN, the table of SHOW or DESCRIBE, or None.
 
         Raises:
             SqlError: with the position of the wrong word. CatalogError: a name is taken or missing.
@@ -161,18 +159,16 @@ class Engine:
     ) -> None:
         """Define a function of SQL in Python, for later statements.
 
-        It must compute each row from its arguments alone, and always the same value: the division
-        into calls depends on the arrival of rows, and a restart computes results again. A row for
-        which it raises is a bad row of the queries that call it (``bad:QUERY``); so are all rows of
-        a call whose result has another length or type.
+        It must compute each row from its arguments alone, and always the same value: a restart
+        computes results again. A row for which it raises, or all rows of a call whose result has
+        another length or type, are bad rows of the queries that call it (``bad:QUERY``).
 
         Args:
             name: a letter, then letters, digits and _.
-            evaluate: called with positional arguments. ``arrow``: Arrow arrays, returns an Arrow or
-                NumPy array of the same length. ``pandas``: Series of nullable types, returns a
-                Series (NaN in plain floats is NULL). ``python``: the values of one row, returns a
-                value; rows with a NULL argument give NULL without a call. ``aggregate``: a class,
-                see docs/queries.md, CREATE FUNCTION.
+            evaluate: ``arrow``: takes Arrow arrays, returns an Arrow or NumPy array. ``pandas``:
+                Series of nullable types (NaN in plain floats is NULL). ``python``: the values of
+                one row; a NULL argument gives NULL without a call. ``aggregate``: a class, see
+                docs/queries.md, CREATE FUNCTION.
             args, returns: SQL types of the arguments and of the result.
             kind: form of the call, see ``evaluate``.
 
@@ -201,9 +197,8 @@ class Engine:
 
     @locked
     def shed(self, keep: Mapping[str, float] | None) -> None:
-        """Keep these shares of the rows to come, by stream, and all rows of other streams; of rows
-        that come out of order the share of their time. A stream is thinned only while all its
-        queries allow it. None: the engine decides, as without the option ``keep``.
+        """Keep these shares of the rows to come, by stream, and all rows of other streams. A stream
+        is thinned only while all its queries allow it. None: the engine decides.
 
         Raises:
             ValueError: a share is not in (0, 1].
@@ -217,13 +212,11 @@ class Engine:
 
     @locked
     def hold(self) -> None:
-        """Keep all rows from the next decision on until queries change: before a query without ON
-        OVERLOAD SHED is added.
-        """
+        """Keep all rows from the next decision on, until queries are added or dropped."""
         self.parts.overload.hold()
 
     def explain(self, sql: str) -> str:
-        """The plan of a SELECT that is not run."""
+        """The plan of a SELECT."""
         return str(self.sql(f"EXPLAIN {sql}")[0])
 
     @locked
@@ -289,8 +282,7 @@ class Engine:
     ) -> Generator[tuple[str, pa.Table], None, None]:
         """Like ``process``, but yields (query name, changes) as soon as they are computed.
 
-        Queries that join the same two streams over different windows are served in the order of the
-        option ``schedule``; the changes of each query come in the same order as from ``process``.
+        Queries that join two streams over different windows are served by the option ``schedule``.
 
         Late and bad rows come first, as ``late:STREAM`` and ``bad:STREAM``; deletions without a row
         as ``bad:TABLE`` when they are processed. After an early stop the next call yields the rest.
@@ -317,12 +309,10 @@ class Engine:
 
     @locked
     def reset_watermark(self, stream: str) -> None:
-        """Reset the watermark of the group of a stream, for example after a timestamp far in the
-        future; as ``ALTER STREAM name RESET WATERMARK``.
+        """``ALTER STREAM name RESET WATERMARK``, for example after a timestamp far in the future.
 
-        The windows over the group's streams become empty, and its queries begin again with the next
-        row; reported results are not taken back. Rows that wait for the watermark go on waiting,
-        tables keep their rows.
+        The windows over the streams of its group become empty, and their queries begin again with
+        the next row; reported results are not taken back. Rows that wait, and tables, stay.
 
         Raises:
             CatalogError: there is no such stream.
@@ -362,12 +352,18 @@ class Engine:
         """
         return self.parts.progress.stats(self.wall_clock() if now is None else now)
 
+    def __repr__(self) -> str:
+        return f"Engine({len(self.catalog.streams)} streams, {len(self.queries)} queries)"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return overview(self.catalog, self.queries) or escape(repr(self))
+
     @locked
     def stats(self) -> dict[str, Any]:
         """Clock, watermark and groups (see :meth:`groups`); counters per stream, changing table,
-        query and operator; measured statistics of the inputs; ``shedding``; and of ``cores`` and
-        ``memory`` (bytes of state) what the queries ``had`` (None: no limit) and ``needed``, with
-        the ``largest`` needs; of memory also what they ``used``.
+        query and operator; measured statistics; ``shedding``; and of ``cores`` and ``memory``
+        (bytes) what queries ``had`` (None: no limit), ``needed``, most of it, and ``used``.
         """
         return self.parts.stats(self.wall_clock())
 

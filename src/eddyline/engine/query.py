@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +19,7 @@ from eddyline.engine.execution.shared_flow import SharedFlow
 from eddyline.engine.execution.subscriptions import Subscription
 from eddyline.engine.listeners import Callback, Change, Listener, Listeners
 from eddyline.engine.locking import EngineLock, locked
+from eddyline.engine.pictures import plan_svg, table_html
 from eddyline.engine.placement.placement import Placement
 from eddyline.engine.query_metrics import QueryMetrics
 from eddyline.engine.query_plans import OwnPlans, Plans
@@ -277,6 +279,15 @@ class Query:
         """The bad rows since the last call; None: there are none."""
         bad, self._bad = self._bad, ()
         return pa.concat_tables(bad) if bad else None
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the text, the plan as a graph, and the answer now."""
+        state = f"set aside: {self.set_aside}" if self.set_aside else f"{self.rows_out:,} changes"
+        parts = [f"<b>{escape(self.name)}</b> ({escape(state)})<pre>{escape(self.sql)}</pre>"]
+        parts.append(plan_svg(self.plan))
+        if self.keeps_answer and not self.set_aside:
+            parts.append(table_html(self.snapshot(), "the answer now"))
+        return "".join(parts)
 
     def __repr__(self) -> str:
         return f"Query({self.name!r}: {self.sql})"

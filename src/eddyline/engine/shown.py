@@ -9,6 +9,7 @@ import pyarrow as pa
 from eddyline.algebra import functions
 from eddyline.algebra.durations import format_duration
 from eddyline.algebra.functions import SqlFunction
+from eddyline.engine.pictures import table_html
 from eddyline.engine.query import Query
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.sql.binder import view_schema
@@ -25,7 +26,14 @@ def shown(statement: Show, catalog: Catalog, queries: Mapping[str, Query]) -> pa
     Raises:
         CatalogError: there is no object of the name.
     """
-    match statement.what:
+    if statement.what == "columns":
+        return _described(statement.name, catalog, queries)
+    return _listed(statement.what, catalog, queries)
+
+
+def _listed(what: str, catalog: Catalog, queries: Mapping[str, Query]) -> pa.Table:
+    """The objects of a kind."""
+    match what:
         case "streams":
             streams = [
                 (
@@ -47,9 +55,14 @@ def shown(statement: Show, catalog: Catalog, queries: Mapping[str, Query]) -> pa
                 for q in queries.values()
             ]
             return _table(("name", "emit", "sql", "set_aside"), rows)
-        case "functions":
-            return _table(("name", "form", "kind"), _functions(catalog))
-    return _described(statement.name, catalog, queries)
+    return _table(("name", "form", "kind"), _functions(catalog))
+
+
+def overview(catalog: Catalog, queries: Mapping[str, Query]) -> str:
+    """What is declared, and the queries, as HTML."""
+    kinds = ("streams", "tables", "views", "queries")
+    found = {kind: _listed(kind, catalog, queries) for kind in kinds}
+    return "".join(table_html(rows, kind) for kind, rows in found.items() if rows.num_rows)
 
 
 def _functions(catalog: Catalog) -> Iterable[tuple[str, str, str]]:
