@@ -25,7 +25,12 @@ from eddyline.testing.kept_shares import with_products
 from eddyline.testing.live import LiveUpdates
 from eddyline.testing.month_windows import FixedLengths, MonthWindows, rendered
 from eddyline.testing.reading import Reading, WindowText, read_query, stream_of
-from eddyline.testing.tied_rows import order_ties, waits_for_ties
+from eddyline.testing.tied_rows import (
+    order_ties,
+    waits_for_ties,
+    waits_us,
+    without_frames_of_places,
+)
 
 #: Keys in the ``meta`` of a sub-select: its rows are a window's (with __ts and __n), or an NRR's.
 _WINDOW: Final = "window"
@@ -53,8 +58,9 @@ def render(sql: str, catalog: OracleCatalog) -> str:
     query = _Inliner(catalog).inline(read_query(sql), None)
     query = _without_keyed_negation(query)
     for select in list(query.find_all(exp.Select)):
+        without_frames_of_places(select)
         if waits_for_ties(select):
-            _before_now(select)
+            _before_now(select, waits_us(select))
         _reflect_tables(select)
         order_ties(select, partial(_stamps, select))
     return in_duckdb(query).sql(dialect="duckdb", identify=True)
@@ -193,11 +199,14 @@ def _live_rows(stream: str, columns: Iterable[str], window: WindowText) -> exp.E
     return rows
 
 
-def _before_now(select: exp.Select) -> None:
-    """Leave out the rows of the instant itself."""
+def _before_now(select: exp.Select, waits_us: int) -> None:
+    """Leave out the rows of the instant itself, and the values of those that wait longer."""
     for item in _items(select):
         if isinstance(item, exp.Subquery) and item.this.meta.get(_ENDLESS):
             item.this.where("__ts < $tau", dialect="duckdb", copy=False)
+            if waits_us:
+                known = f"{item.alias}.{_stamp(item.this, '__ts')} + {waits_us} < $tau"
+                select.qualify(known, dialect="duckdb", copy=False)
 
 
 def _contents(name: str, updates: LiveUpdates, columns: tuple[str, ...]) -> exp.Expr:
