@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from sqlglot import exp
 
+from eddyline.algebra.nodes.over import Bounds, Unit
 from eddyline.algebra.nodes.running_over import Excluded, Frame
 from eddyline.errors import SqlError
 from eddyline.sql.binder.context import Context
@@ -17,26 +18,7 @@ _MOST_ROWS: Final = 1 << 20
 _WHOLE: Final = "UNBOUNDED"
 _CURRENT: Final = "CURRENT ROW"
 
-Unit = Literal["rows", "range", "groups"]
 _EXCLUDED: Final[tuple[Excluded, ...]] = ("CURRENT ROW", "GROUP", "TIES")
-
-
-class Bounds(NamedTuple):
-    """The rows of a frame by their distance from the current one.
-
-    Attributes:
-        unit: rows, values of ORDER BY, or groups of rows that tie in ORDER BY.
-        start, end: how many rows, or how much, behind the current one; negative before it; None:
-            the first and the last row of the partition. Lengths of time are in microseconds.
-        of_time: whether they are lengths of time.
-        exclude: which rows around the current one are left out, if any.
-    """
-
-    unit: Unit
-    start: int | None
-    end: int | None
-    of_time: bool = False
-    exclude: Excluded = ""
 
 
 class FrameOf(NamedTuple):

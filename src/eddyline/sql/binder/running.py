@@ -30,7 +30,7 @@ from eddyline.algebra.expressions import (
 )
 from eddyline.algebra.functions import Ordering
 from eddyline.algebra.functions.sort_keys import sort_key
-from eddyline.algebra.nodes.over import RowFunction
+from eddyline.algebra.nodes.over import Bounds, RowFunction
 from eddyline.algebra.nodes.running_over import (
     EarlierValue,
     Frame,
@@ -44,7 +44,6 @@ from eddyline.algebra.plan import Plan, RunningOver
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.final import has_windows
 from eddyline.sql.binder.final_streams import has_final_rows, is_in_time, ties_are_ordered
-from eddyline.sql.binder.frames import Bounds
 from eddyline.sql.binder.over_calls import PLACE, OverCall, OverFrame
 from eddyline.sql.binder.session_groups import has_sessions
 from eddyline.sql.binder.time_columns import time_column

@@ -13,10 +13,10 @@ from sqlglot import exp
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Expr, Literal
 from eddyline.algebra.functions import Ordering
-from eddyline.algebra.nodes.over import RowFunction
+from eddyline.algebra.nodes.over import Bounds, RowFunction
 from eddyline.errors import UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
-from eddyline.sql.binder.frames import Bounds, FrameOf, read_frame
+from eddyline.sql.binder.frames import FrameOf, read_frame
 from eddyline.sql.binder.over_calls import (
     PLACE,
     OverCall,
