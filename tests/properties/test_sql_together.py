@@ -63,6 +63,11 @@ OF_FRAMES: Final = (
     "MAX(x) OVER (ORDER BY k GROUPS BETWEEN CURRENT ROW AND 1 FOLLOWING)",
     "NTH_VALUE(x, 2) OVER (PARTITION BY k ORDER BY x)",
     "NTH_VALUE(x, 2) OVER (ORDER BY x DESC RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING)",
+    "SUM(x) OVER (ORDER BY k ROWS BETWEEN 2 PRECEDING AND CURRENT ROW)",
+    "FIRST_VALUE(x) OVER (PARTITION BY k ORDER BY k DESC ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING)",
+    "COUNT(x) OVER (ORDER BY k ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING EXCLUDE TIES)",
+    "ROW_NUMBER() OVER (ORDER BY k)",
+    "LAG(x) OVER (PARTITION BY k ORDER BY k)",
 )
 RUNNING: Final = (
     "LAG(x) OVER (PARTITION BY k ORDER BY ts)",
@@ -208,7 +213,7 @@ class Maker:
         return f"{left} {word} {right}"
 
     def ordered(self, depth: int) -> str:
-        """Values with OVER; rows that tie are equal."""
+        """Values with OVER."""
         over = self.pick("PARTITION BY k ORDER BY x", "ORDER BY x DESC, k")
         value = f"{self.pick(*OF_ROWS)} OVER ({over})"
         if self.random.random() < 0.3:

@@ -23,7 +23,7 @@ def list_frame(window: exp.Window, ties: Sequence[exp.Expr]) -> None:
     """Replace such a window.
 
     Args:
-        ties: the order of rows that tie; no two rows agree in it.
+        ties: the order of rows that tie.
     """
     group = [o.this for o in window.args["order"].expressions]
     spec = window.args["spec"]
@@ -38,19 +38,28 @@ def list_frame(window: exp.Window, ties: Sequence[exp.Expr]) -> None:
     value, shape = _shape(called)
     if filtered is not None:
         value = exp.Case().when(filtered.copy(), value)
-    same, place = _row(group), _row(ties)
+    same = _row(group)
     listed = window.copy()
-    listed.set("this", exp.Anonymous(this="list", expressions=[_row([same, place, value])]))
+    listed.set("this", exp.Anonymous(this="list", expressions=[_row([same, value])]))
     for tie in ties:
         listed.args["order"].append("expressions", exp.Ordered(this=tie.copy(), nulls_first=True))
     kept = f"e[1] IS DISTINCT FROM {_text(same)}"
-    if own:
-        kept = f"({kept} OR e[2] = {_text(place)})"
+    if own and _has_current_row(spec):  # which is behind those up to it
+        up_to = listed.copy()
+        up_to.set("this", exp.Count(this=exp.Star()))
+        up_to.args["spec"].set("end", "CURRENT ROW")
+        up_to.args["spec"].set("end_side", None)
+        kept = f"({kept} OR i = {_text(up_to)})"
     if ignores:
-        kept += " AND e[3] IS NOT NULL"
-    rows = f"list_filter(COALESCE({_text(listed)}, []), e -> {kept})"
-    text = shape.format(f"list_transform({rows}, e -> e[3])")
+        kept += " AND e[2] IS NOT NULL"
+    rows = f"list_filter(COALESCE({_text(listed)}, []), (e, i) -> {kept})"
+    text = shape.format(f"list_transform({rows}, e -> e[2])")
     window.replace(sqlglot.parse_one(text, dialect="duckdb"))
+
+
+def _has_current_row(spec: exp.Expr) -> bool:
+    start, end = (str(spec.args.get(f"{n}_side") or "").upper() for n in ("start", "end"))
+    return start != "FOLLOWING" and (end != "PRECEDING" or not spec.args.get("end"))
 
 
 def _shape(called: exp.Expr) -> tuple[exp.Expr, str]:

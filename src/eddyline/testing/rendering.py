@@ -182,10 +182,15 @@ def _in_sessions(rows: exp.Expr, columns: Iterable[str], gap: int, keys: Sequenc
 
 
 def _live_rows(stream: str, columns: Iterable[str], window: WindowText) -> exp.Expr:
-    """The rows of a stream that a window holds at $tau."""
+    """The rows of a stream that a window holds at $tau, which are in the order of arrival if they
+    are not in sessions.
+    """
     if window.fixed is not None or window.session is not None:
         columns = tuple(columns)
-        return _in(_select((*columns, "__ts"), f"{stream}__rows"), columns, window)
+        rows = _in(_select((*columns, "__ts", "__n"), f"{stream}__rows"), columns, window)
+        if window.fixed is not None:
+            rows.meta[_WINDOW] = True
+        return rows
     rows = _select(columns, f"{stream}__rows").where("__ts <= $tau", dialect="duckdb")
     if window.range_us is not None:
         rows = rows.where(f"$tau < __ts + {window.range_us}", dialect="duckdb")
@@ -298,13 +303,42 @@ def _filled(text: str, tables: dict[str, exp.Expr]) -> exp.Expr:
 
 
 def _stamps(select: exp.Select) -> list[exp.Expr]:
-    """The columns that order the rows of the stream that a SELECT reads alone."""
+    """The columns that order the rows that a SELECT reads: those of a stream by their arrival,
+    others by all their columns.
+    """
     items = list(_items(select))
-    if len(items) != 1 or not isinstance(items[0], exp.Subquery):
-        return []
-    if _WINDOW not in items[0].this.meta:
-        return []
-    return [exp.column(_stamp(items[0].this, c), items[0].alias) for c in ("__ts", "__n")]
+    if len(items) != 1 or not isinstance(items[0], exp.Subquery) or not _arrives(items[0].this):
+        return _all_columns(items)
+    stamps = [exp.column(_stamp(items[0].this, c), items[0].alias) for c in ("__ts", "__n")]
+    if "window_end" not in [e.alias_or_name for e in items[0].this.selects]:
+        return stamps
+    return [*stamps, exp.column("window_end", items[0].alias)]  # a row in several windows
+
+
+def _arrives(rows: exp.Expr) -> bool:
+    """Whether rows are those of a stream, with their order."""
+    if _WINDOW in rows.meta:
+        return True
+    if not isinstance(rows, exp.Select) or rows.find(exp.Window, exp.AggFunc) or _stars(rows):
+        return False
+    if any(rows.args.get(c) for c in ("group", "distinct", "joins", "qualify", "limit")):
+        return False
+    items = list(_items(rows))
+    return len(items) == 1 and isinstance(items[0], exp.Subquery) and _arrives(items[0].this)
+
+
+def _all_columns(items: Iterable[exp.Expr]) -> list[exp.Expr]:
+    """All columns of items of FROM; none if they are not named."""
+    found: list[exp.Expr] = []
+    for item in items:
+        rows = item.this if isinstance(item, exp.Subquery) else None
+        while isinstance(rows, exp.SetOperation):
+            rows = rows.this
+        if not isinstance(rows, exp.Select) or _stars(rows):
+            return []
+        named = [e.alias_or_name for e in rows.selects]
+        found += [exp.column(c, item.alias) for c in named if not c.startswith("__")]
+    return found
 
 
 # -- non-retroactive tables --------------------------------------------
@@ -354,7 +388,11 @@ def _stamp(rows: exp.Expr, column: str) -> str:
     plain = not rows.args.get("distinct") and not rows.args.get("group")
     plain = plain and not any(e.find(exp.AggFunc) for e in rows.expressions)
     _require(plain and not _stars(rows), "an NRR beside plain SELECTs")
-    rows.select(exp.alias_(_time_of(_items(rows)), column), copy=False)
+    items = list(_items(rows))
+    if column == "__ts":
+        rows.select(exp.alias_(_time_of(items), column), copy=False)
+    else:
+        rows.select(exp.column(_stamp(items[0].this, column), items[0].alias), copy=False)
     return column
 
 

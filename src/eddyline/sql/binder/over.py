@@ -42,6 +42,7 @@ from eddyline.algebra.plan import (
     Project,
     StreamScan,
     Unnest,
+    Windowed,
     filtered,
     join,
 )
@@ -167,12 +168,12 @@ class Placed:
 
 
 def ties_of(rows: Plan) -> tuple[Ordering, ...]:
-    """The order of rows that ORDER BY leaves open: none for the rows of a stream, which are then in
-    the order of arrival; of others that of their columns, so that it does not depend on how they
-    came about.
+    """The order of rows that ORDER BY leaves open: none for the rows of a stream, also in windows
+    between fixed instants, which are then in the order of arrival, and one row in that of its
+    windows; of others that of their columns, so that it does not depend on how they came about.
     """
     below = rows
-    while isinstance(below, (Filter, Project, Unnest, Lookup)):
+    while isinstance(below, (Filter, Project, Unnest, Lookup, Windowed)):
         below = below.inputs[0]
     if isinstance(below, StreamScan):
         return ()
