@@ -309,7 +309,9 @@ def _stamps(select: exp.Select) -> list[exp.Expr]:
     items = list(_items(select))
     if len(items) != 1 or not isinstance(items[0], exp.Subquery) or not _arrives(items[0].this):
         return _all_columns(items)
-    stamps = [exp.column(_stamp(items[0].this, c), items[0].alias) for c in ("__ts", "__n")]
+    stamps: list[exp.Expr] = [
+        exp.column(_stamp(items[0].this, c), items[0].alias) for c in ("__ts", "__n")
+    ]
     if "window_end" not in [e.alias_or_name for e in items[0].this.selects]:
         return stamps
     return [*stamps, exp.column("window_end", items[0].alias)]  # a row in several windows
