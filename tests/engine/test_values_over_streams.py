@@ -54,6 +54,14 @@ def rows(start: int, count: int, keys: int) -> pa.Table:
         ("SUM(x) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL '1' SECOND PRECEDING)", 102),
         ("SUM(x) OVER (PARTITION BY k ORDER BY ts)", 1),
         ("ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts)", 0),
+        ("MAX(x) OVER (PARTITION BY k ORDER BY ts ROWS 4 PRECEDING EXCLUDE TIES)", 5 * 10),
+        ("MAX(x) OVER (PARTITION BY k ORDER BY ts GROUPS BETWEEN 4 PRECEDING AND 1 PRECEDING)", 51),
+        ("MAX(x) OVER (ORDER BY ts GROUPS BETWEEN UNBOUNDED PRECEDING AND 3 PRECEDING)", 3 + 1),
+        (
+            "MAX(x) OVER (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '1' SECOND PRECEDING "
+            "AND INTERVAL '1' SECOND FOLLOWING)",
+            102 + 202,
+        ),
     ],
 )
 def test_no_more_rows_are_kept_than_a_later_row_reads(value: str, most: int) -> None:
@@ -107,6 +115,60 @@ def test_rows_wait_for_those_of_the_same_time() -> None:
     assert out["_ts"].cast(pa.int64()).to_pylist() == [SECOND + 1] * 2
 
 
+def test_rows_wait_for_those_behind_them() -> None:
+    engine = engine_of(
+        "SELECT x, SUM(x) OVER (ORDER BY ts RANGE BETWEEN CURRENT ROW AND INTERVAL '1' SECOND "
+        "FOLLOWING) AS n, LAG(x) OVER (ORDER BY ts) AS b FROM s"
+    )
+    times = [0, SECOND, SECOND + 1]
+    first = engine.process({"s": pa.table({"ts": times, "k": [1] * 3, "x": [1, 2, 4]})})["q"]
+    assert first.select(["x", "n", "b"]).to_pylist() == [{"x": 1, "n": 3, "b": None}]
+    assert first["_ts"].cast(pa.int64()).to_pylist() == [SECOND + 1]
+    assert engine.advance(2 * SECOND)["q"].num_rows == 0
+    out = engine.advance(3 * SECOND)["q"]
+    assert out.select(["x", "n", "b"]).to_pylist() == [
+        {"x": 2, "n": 6, "b": 1},
+        {"x": 4, "n": 4, "b": 2},
+    ]
+    assert out["_ts"].cast(pa.int64()).to_pylist() == [2 * SECOND + 1, 2 * SECOND + 2]
+
+
+def test_a_row_that_fails_is_reported_once_though_others_read_it_early() -> None:
+    engine = engine_of(
+        "SELECT SUM(1 / x) OVER (ORDER BY ts RANGE BETWEEN CURRENT ROW AND INTERVAL '1' SECOND "
+        "FOLLOWING) AS n FROM s"
+    )
+    out = engine.process({"s": pa.table({"ts": [1, 2, 3], "k": [1] * 3, "x": [1, 0, 1]})})
+    assert out.bad["q"].num_rows == 1
+    assert engine.advance(3 * SECOND)["q"]["n"].to_pylist() == [2.0, 1.0]
+
+
+def test_values_that_are_kept_before_they_enter_a_frame_stay() -> None:
+    engine = engine_of(
+        "SELECT MAX(x) OVER (ORDER BY ts GROUPS BETWEEN 3 PRECEDING AND 2 PRECEDING) AS n FROM s"
+    )
+    given = [5, 7, 5, 7, 5, 1, 1, 1, 1, 5]
+    found = []
+    for i, x in enumerate(given):
+        found += engine.process({"s": pa.table({"ts": [i], "k": [1], "x": [x]})})["q"].to_pylist()
+    found += engine.advance(SECOND)["q"].to_pylist()
+    expected = [max(given[max(i - 3, 0) : max(i - 1, 0)], default=None) for i in range(10)]
+    assert [r["n"] for r in found] == expected
+
+
+def test_frames_of_final_results_with_results_behind_them() -> None:
+    engine = engine_of(
+        "SELECT k, COUNT(*) AS n, SUM(COUNT(*)) OVER (PARTITION BY k ORDER BY window_end RANGE "
+        "BETWEEN INTERVAL '1' SECOND PRECEDING AND INTERVAL '1' SECOND FOLLOWING) AS near "
+        "FROM s [TUMBLE 1 SECOND] GROUP BY k, window_start, window_end"
+    )
+    given = pa.table({"ts": [0, SECOND, SECOND + 1, 2 * SECOND], "k": [1] * 4, "x": [0] * 4})
+    early = engine.process({"s": given}, watermark=3 * SECOND)["q"]
+    assert early.select(["n", "near"]).to_pylist() == [{"n": 1, "near": 3}]
+    late = engine.advance(5 * SECOND)["q"]
+    assert late.select(["n", "near"]).to_pylist() == [{"n": 2, "near": 4}, {"n": 1, "near": 3}]
+
+
 def test_windows_over_the_values() -> None:
     engine = engine_of(
         "SELECT k, SUM(d) AS n, window_end FROM TUMBLE((SELECT ts, k, x - LAG(x) OVER (PARTITION "
@@ -144,6 +206,23 @@ def message(sql: str) -> str:
         ("SELECT SUM(x) OVER (ORDER BY ts DESC) FROM s", "write ORDER BY ts"),
         ("SELECT LEAD(x) IGNORE NULLS OVER (ORDER BY ts) FROM s", "write a window"),
         ("SELECT SUM(x) OVER (PARTITION BY k ROWS 3 PRECEDING) FROM s", "need ORDER BY"),
+        (
+            "SELECT SUM(x) OVER (ORDER BY ts ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM s",
+            "by RANGE BETWEEN .. AND INTERVAL '1' MINUTE FOLLOWING, or write a window",
+        ),
+        (
+            "SELECT SUM(x) OVER (ORDER BY ts GROUPS BETWEEN 1 FOLLOWING AND 1 FOLLOWING) FROM s",
+            "GROUPS that follow may never come",
+        ),
+        (
+            "SELECT MAX(x) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) "
+            "FROM s",
+            "no frame has all that follow: end it at CURRENT ROW",
+        ),
+        (
+            "SELECT SUM(x) OVER (ORDER BY ts RANGE 5 PRECEDING) FROM s",
+            "RANGE is over times: write INTERVAL '5' MINUTE PRECEDING, or ROWS 5 PRECEDING",
+        ),
     ],
 )
 def test_what_is_refused(sql: str, part: str) -> None:

@@ -46,16 +46,16 @@ def turn(
     for i in range(n):
         p = partition[i]
         if lists.size[p] == most:
-            row[m], of[m], sign[m] = _take_oldest(p, lists), p, -1
+            row[m], of[m], sign[m] = take_oldest(p, lists), p, -1
             m += 1
-        _append(number[i], p, lists)
+        append(number[i], p, lists)
         row[m], of[m], sign[m] = number[i], p, 1
         m += 1
     return row[:m], of[:m], sign[:m]
 
 
 @bare
-def _append(row: int, p: int, lists: Lists) -> None:
+def append(row: int, p: int, lists: Lists) -> None:
     """Append a row to the frame of a partition."""
     if lists.size[p] == 0:
         lists.first[p] = row
@@ -66,7 +66,7 @@ def _append(row: int, p: int, lists: Lists) -> None:
 
 
 @bare
-def _take_oldest(p: int, lists: Lists) -> int:
+def take_oldest(p: int, lists: Lists) -> int:
     """Remove the oldest row of the frame of a partition, which is returned."""
     oldest = lists.first[p]
     lists.first[p] = lists.following[oldest]
@@ -118,9 +118,9 @@ def turn_groups(
             at = np.concatenate((at, np.empty(more, np.int64)))
             sign = np.concatenate((sign, np.empty(more, np.int8)))
         for _ in range(leaving):
-            row[m], of[m], at[m], sign[m] = _take_oldest(p, lists), p, ts[i], -1
+            row[m], of[m], at[m], sign[m] = take_oldest(p, lists), p, ts[i], -1
             m += 1
-        _append(number[i], p, lists)
+        append(number[i], p, lists)
         times[number[i]] = ts[i]
         row[m], of[m], at[m], sign[m] = number[i], p, ts[i], 1
         m += 1

@@ -41,6 +41,12 @@ class Functions(NamedTuple):
     forgets: bool
 
 
+def no_functions() -> Functions:
+    """Where rows have values of another kind."""
+    none = np.zeros(0, np.int64)
+    return Functions(none, none, none, 0, False, 0, 0, False)
+
+
 class Events(NamedTuple):
     """Events in (ts, seq) order, all of length n.
 

@@ -57,7 +57,7 @@ from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.tree import FeedbackTree, feeds_back, takes_feedback
 from eddyline.physical.group_planner import GroupPlanner
 from eddyline.physical.match_recognize import matching as compiled_matching
-from eddyline.physical.over import partitions_of
+from eddyline.physical.over import framed_of, partitions_of
 from eddyline.physical.patterns import base_scan, is_endless, passes_rows, row_ids_of
 from eddyline.physical.running_over import running_form
 from eddyline.physical.session_groups import session_form, session_grouping
@@ -77,6 +77,7 @@ from eddyline.runtime.operators.lookup import Lookup as LookupOperator
 from eddyline.runtime.operators.match_recognize import MatchRecognize as MatchOperator
 from eddyline.runtime.operators.matching import Matching, MatchInput, MatchKeys
 from eddyline.runtime.operators.over import Over as OverOperator
+from eddyline.runtime.operators.over_frames import OverFrames
 from eddyline.runtime.operators.row_conditions import RowConditions
 from eddyline.runtime.operators.running_over import RunningOver as RunningOperator
 from eddyline.runtime.operators.scan import Scan
@@ -353,13 +354,13 @@ class NodePlanner(GroupPlanner):
         source = self._stored(plan.input)
         expiries = self.expiries(plan.input, [np.int64] * 3)
         taken_back = plan.input.takes_back or expiries is None
-        return OverOperator(
-            source,
-            *partitions_of(plan, in_time=plan.input.pattern is Pattern.WKS and not taken_back),
-            expiries,
-            width=row_ids_of(plan.input).stored_width,
-            taken_back=taken_back,
-        )
+        width = row_ids_of(plan.input).stored_width
+        if plan.frames:
+            framed = framed_of(plan)
+            return OverFrames(source, *framed, expiries, width=width, taken_back=taken_back)
+        in_time = plan.input.pattern is Pattern.WKS and not taken_back
+        form = partitions_of(plan, in_time=in_time)
+        return OverOperator(source, *form, expiries, width=width, taken_back=taken_back)
 
 
 def _remembered_us(left: Plan) -> int:

@@ -15,6 +15,7 @@ from eddyline.algebra.nodes.running_over import (
 )
 from eddyline.algebra.plan import RunningOver
 from eddyline.kernels import frames as kernels
+from eddyline.kernels import frames_apart
 from eddyline.physical.compiled import aggregate_state
 from eddyline.physical.expressions import compile_expr
 from eddyline.runtime.operators.running_over import FrameForm, Kind, PlaceForm, RunningForm
@@ -23,6 +24,12 @@ _PLACES: Final = {
     "first": kernels.FIRST_KNOWN,
     "last": kernels.LAST_KNOWN,
     "before": kernels.KNOWN_BEFORE,
+}
+_EXCLUDED: Final = {
+    "": 0,
+    "CURRENT ROW": frames_apart.EXCLUDE_CURRENT,
+    "GROUP": frames_apart.EXCLUDE_GROUP,
+    "TIES": frames_apart.EXCLUDE_TIES,
 }
 
 
@@ -33,23 +40,25 @@ def running_form(plan: RunningOver) -> RunningForm:
     frames = dict.fromkeys(v.frame for v in plan.values if isinstance(v, FrameAggregate))
     placed = list(enumerate(plan.values))
     forms = []
+    waits = plan.waits_us
     for frame in frames:
         own = [(i, v) for i, v in placed if isinstance(v, FrameAggregate) and v.frame == frame]
+        endless = frame.preceding is None and not frame.exclude
         forms.append(
             FrameForm(
                 frame.unit,
                 frame.preceding,
                 frame.until,
-                tuple(
-                    aggregate_state(v.aggregate, endless=frame.preceding is None) for _, v in own
-                ),
+                _EXCLUDED[frame.exclude],
+                waits if plan.behind_us and frame.unit == "range" else 0,
+                tuple(aggregate_state(v.aggregate, endless=endless) for _, v in own),
                 tuple(None if v.argument is None else numbers[v.argument] for _, v in own),
                 tuple(i for i, _ in own),
             )
         )
     return RunningForm(
         schema=plan.input.schema,
-        waits=plan.waits_us > 0,
+        waits_us=waits,
         keys=tuple(map(compile_expr, plan.partition)),
         key_types=tuple(k.type for k in plan.partition),
         arguments=tuple(map(compile_expr, read)),

@@ -32,6 +32,7 @@ from eddyline.testing.live import LiveTable
 from eddyline.testing.month_windows import MonthWindows
 from eddyline.testing.reading import fixed_windows, range_windows, read_query, session_gaps
 from eddyline.testing.rendering import OracleCatalog, render
+from eddyline.testing.tied_rows import waits_us
 from eddyline.types import BEGINNING, FOREVER
 
 _MEMORY: Final = "2GB"
@@ -178,6 +179,7 @@ class Oracle:
         of_rows = instances(sql, self._lifespans)
         texts = [sql] if of_rows is None else [i.sql for i in of_rows]
         lengths = set().union(*(range_windows(text, self.views) for text in texts))
+        lengths |= {us + 1 for text in texts for us in _waits(text)}
         changed = {t for table in self.live.values() for t in table.times_us()}
         ends = self._window_ends(sql)
         changed |= ends
@@ -217,6 +219,12 @@ def answer(
 ) -> list[Row]:
     """Q(at_us) of one query; :class:`Oracle` is faster for many instants."""
     return Oracle(streams, tables).answer(sql, at_us)
+
+
+def _waits(sql: str) -> set[int]:
+    """How long rows wait for others in frames of a query."""
+    selects = read_query(sql).select.find_all(exp.Select)
+    return {us for select in selects if (us := waits_us(select))}
 
 
 def _for_ever(rows: pa.Table) -> pa.Table:

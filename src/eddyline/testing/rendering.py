@@ -25,7 +25,12 @@ from eddyline.testing.kept_shares import with_products
 from eddyline.testing.live import LiveUpdates
 from eddyline.testing.month_windows import FixedLengths, MonthWindows, rendered
 from eddyline.testing.reading import Reading, WindowText, read_query, stream_of
-from eddyline.testing.tied_rows import order_ties, waits_for_ties
+from eddyline.testing.tied_rows import (
+    order_ties,
+    waits_for_ties,
+    waits_us,
+    without_frames_of_places,
+)
 
 #: Keys in the ``meta`` of a sub-select: its rows are a window's (with __ts and __n), or an NRR's.
 _WINDOW: Final = "window"
@@ -53,8 +58,9 @@ def render(sql: str, catalog: OracleCatalog) -> str:
     query = _Inliner(catalog).inline(read_query(sql), None)
     query = _without_keyed_negation(query)
     for select in list(query.find_all(exp.Select)):
+        without_frames_of_places(select)
         if waits_for_ties(select):
-            _before_now(select)
+            _before_now(select, waits_us(select))
         _reflect_tables(select)
         order_ties(select, partial(_stamps, select))
     return in_duckdb(query).sql(dialect="duckdb", identify=True)
@@ -176,10 +182,15 @@ def _in_sessions(rows: exp.Expr, columns: Iterable[str], gap: int, keys: Sequenc
 
 
 def _live_rows(stream: str, columns: Iterable[str], window: WindowText) -> exp.Expr:
-    """The rows of a stream that a window holds at $tau."""
+    """The rows of a stream that a window holds at $tau, which are in the order of arrival if they
+    are not in sessions.
+    """
     if window.fixed is not None or window.session is not None:
         columns = tuple(columns)
-        return _in(_select((*columns, "__ts"), f"{stream}__rows"), columns, window)
+        rows = _in(_select((*columns, "__ts", "__n"), f"{stream}__rows"), columns, window)
+        if window.fixed is not None:
+            rows.meta[_WINDOW] = True
+        return rows
     rows = _select(columns, f"{stream}__rows").where("__ts <= $tau", dialect="duckdb")
     if window.range_us is not None:
         rows = rows.where(f"$tau < __ts + {window.range_us}", dialect="duckdb")
@@ -193,11 +204,14 @@ def _live_rows(stream: str, columns: Iterable[str], window: WindowText) -> exp.E
     return rows
 
 
-def _before_now(select: exp.Select) -> None:
-    """Leave out the rows of the instant itself."""
+def _before_now(select: exp.Select, waits_us: int) -> None:
+    """Leave out the rows of the instant itself, and the values of those that wait longer."""
     for item in _items(select):
         if isinstance(item, exp.Subquery) and item.this.meta.get(_ENDLESS):
             item.this.where("__ts < $tau", dialect="duckdb", copy=False)
+            if waits_us:
+                known = f"{item.alias}.{_stamp(item.this, '__ts')} + {waits_us} < $tau"
+                select.qualify(known, dialect="duckdb", copy=False)
 
 
 def _contents(name: str, updates: LiveUpdates, columns: tuple[str, ...]) -> exp.Expr:
@@ -289,13 +303,44 @@ def _filled(text: str, tables: dict[str, exp.Expr]) -> exp.Expr:
 
 
 def _stamps(select: exp.Select) -> list[exp.Expr]:
-    """The columns that order the rows of the stream that a SELECT reads alone."""
+    """The columns that order the rows that a SELECT reads: those of a stream by their arrival,
+    others by all their columns.
+    """
     items = list(_items(select))
-    if len(items) != 1 or not isinstance(items[0], exp.Subquery):
-        return []
-    if _WINDOW not in items[0].this.meta:
-        return []
-    return [exp.column(_stamp(items[0].this, c), items[0].alias) for c in ("__ts", "__n")]
+    if len(items) != 1 or not isinstance(items[0], exp.Subquery) or not _arrives(items[0].this):
+        return _all_columns(items)
+    stamps: list[exp.Expr] = [
+        exp.column(_stamp(items[0].this, c), items[0].alias) for c in ("__ts", "__n")
+    ]
+    if "window_end" not in [e.alias_or_name for e in items[0].this.selects]:
+        return stamps
+    return [*stamps, exp.column("window_end", items[0].alias)]  # a row in several windows
+
+
+def _arrives(rows: exp.Expr) -> bool:
+    """Whether rows are those of a stream, with their order."""
+    if _WINDOW in rows.meta:
+        return True
+    if not isinstance(rows, exp.Select) or rows.find(exp.Window, exp.AggFunc) or _stars(rows):
+        return False
+    if any(rows.args.get(c) for c in ("group", "distinct", "joins", "qualify", "limit")):
+        return False
+    items = list(_items(rows))
+    return len(items) == 1 and isinstance(items[0], exp.Subquery) and _arrives(items[0].this)
+
+
+def _all_columns(items: Iterable[exp.Expr]) -> list[exp.Expr]:
+    """All columns of items of FROM; none if they are not named."""
+    found: list[exp.Expr] = []
+    for item in items:
+        rows = item.this if isinstance(item, exp.Subquery) else None
+        while isinstance(rows, exp.SetOperation):
+            rows = rows.this
+        if not isinstance(rows, exp.Select) or _stars(rows):
+            return []
+        named = [e.alias_or_name for e in rows.selects]
+        found += [exp.column(c, item.alias) for c in named if not c.startswith("__")]
+    return found
 
 
 # -- non-retroactive tables --------------------------------------------
@@ -345,7 +390,11 @@ def _stamp(rows: exp.Expr, column: str) -> str:
     plain = not rows.args.get("distinct") and not rows.args.get("group")
     plain = plain and not any(e.find(exp.AggFunc) for e in rows.expressions)
     _require(plain and not _stars(rows), "an NRR beside plain SELECTs")
-    rows.select(exp.alias_(_time_of(_items(rows)), column), copy=False)
+    items = list(_items(rows))
+    if column == "__ts":
+        rows.select(exp.alias_(_time_of(items), column), copy=False)
+    else:
+        rows.select(exp.column(_stamp(items[0].this, column), items[0].alias), copy=False)
     return column
 
 

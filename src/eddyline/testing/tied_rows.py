@@ -9,6 +9,8 @@ from typing import Final
 
 from sqlglot import exp
 
+from eddyline.testing.excluded_ties import leaves_out_ties, list_frame
+
 _RANKS: Final = (exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist)
 _OF_PLACES: Final = (
     *_RANKS,
@@ -20,6 +22,8 @@ _OF_PLACES: Final = (
     exp.LastValue,
     exp.NthValue,
 )
+_OF_PARTITIONS: Final = (exp.RowNumber, exp.Ntile, exp.Lag, exp.Lead)
+_UNITS: Final = {"MICROSECOND": 1, "MILLISECOND": 1_000, "SECOND": 1_000_000, "MINUTE": 60_000_000}
 
 
 def waits_for_ties(select: exp.Select) -> bool:
@@ -37,6 +41,34 @@ def _of_ties(window: exp.Window) -> bool:
         return _is_of_values(window)
     spec = window.args.get("spec")
     return spec is None or str(spec.args.get("kind")).upper() in ("RANGE", "GROUPS")
+
+
+def waits_us(select: exp.Select) -> int:
+    """How long rows wait for those that their frames of RANGE have behind them: of each partition
+    for the longest time, of several one after the other.
+    """
+    longest: dict[str, int] = {}
+    for window in select.find_all(exp.Window):
+        spec = window.args.get("spec")
+        if window.parent_select is not select or spec is None:
+            continue
+        end, side = spec.args.get("end"), str(spec.args.get("end_side") or "")
+        if isinstance(end, exp.Interval) and side.upper() == "FOLLOWING":
+            by = repr([p.sql() for p in window.args.get("partition_by") or ()])
+            longest[by] = max(longest.get(by, 0), _us(end))
+    return sum(longest.values())
+
+
+def _us(interval: exp.Interval) -> int:
+    unit = str(interval.args["unit"]).upper().removesuffix("S")
+    return int(interval.this.name) * _UNITS[unit]
+
+
+def without_frames_of_places(select: exp.Select) -> None:
+    """Remove frames of functions that are about places in the whole partition, as in PostgreSQL."""
+    for window in select.find_all(exp.Window):
+        if isinstance(_called(window), (*_RANKS, *_OF_PARTITIONS)):
+            window.set("spec", None)
 
 
 def _called(window: exp.Window) -> exp.Expr:
@@ -79,9 +111,10 @@ def order_ties(select: exp.Select, stamps: Callable[[], Sequence[exp.Expr]]) -> 
     windows = [w for w in select.find_all(exp.Window) if w.parent_select is select]
     numbered = [w for w in windows if not isinstance(w.this, _RANKS) and not _of_ties(w)]
     ends = [w for w in windows if _is_of_values(w)]
-    written = [w.args.get("order") for w in numbered]
+    listed = [w for w in numbered if leaves_out_ties(w)]
+    written = [w.args.get("order") for w in numbered if w not in listed]
     orders = [o for o in (*written, select.args.get("order")) if o is not None]
-    if not orders and not ends:
+    if not orders and not ends and not listed:
         return
     group = select.args.get("group")
     ties = stamps() if group is None else group.expressions
@@ -90,6 +123,8 @@ def order_ties(select: exp.Select, stamps: Callable[[], Sequence[exp.Expr]]) -> 
             order.append("expressions", exp.Ordered(this=tie.copy(), nulls_first=True))
     for window in ends:
         _order_by_values(window)
+    for window in listed:
+        list_frame(window, ties)
 
 
 def _order_by_values(window: exp.Window) -> None:

@@ -155,3 +155,25 @@ SqlError: line 1, column 8: column 'symbol' is neither in GROUP BY nor inside an
   SELECT symbol FROM trades [RANGE 1 MINUTE] ORDER BY COUNT(*) LIMIT 1
          ^
 ----------
+SELECT SUM(price) OVER (ORDER BY ts ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS s FROM trades
+=>
+UnsupportedError: line 1, column 19: an aggregate over a part of a partition is not supported here: without a window ROWS that follow may never come: end the frame at CURRENT ROW, wait for a length of time by RANGE BETWEEN .. AND INTERVAL '1' MINUTE FOLLOWING, or write a window, as in s [RANGE 5 MINUTES]
+  SELECT SUM(price) OVER (ORDER BY ts ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) AS s FROM trades
+                    ^
+----------
+SELECT SUM(price) OVER (ORDER BY ts GROUPS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS s FROM trades
+=>
+UnsupportedError: line 1, column 19: an aggregate over a part of a partition is not supported here: without a window rows come for ever, so no frame has all that follow: end it at CURRENT ROW, with RANGE also at INTERVAL '1' MINUTE FOLLOWING, or write a window, as in s [RANGE 5 MINUTES]
+  SELECT SUM(price) OVER (ORDER BY ts GROUPS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS s FROM trades
+                    ^
+----------
+SELECT SUM(price) OVER (ORDER BY ts RANGE BETWEEN 5 PRECEDING AND CURRENT ROW) AS s FROM trades
+=>
+UnsupportedError: line 1, column 19: an aggregate over a part of a partition is not supported here: RANGE is over times: write INTERVAL '5' MINUTE PRECEDING, or ROWS 5 PRECEDING
+  SELECT SUM(price) OVER (ORDER BY ts RANGE BETWEEN 5 PRECEDING AND CURRENT ROW) AS s FROM trades
+                    ^
+----------
+SELECT SUM(price) OVER (ORDER BY ts RANGE BETWEEN INTERVAL '1' MINUTE PRECEDING AND INTERVAL '1' MINUTE FOLLOWING EXCLUDE TIES) AS s FROM trades
+=>
+no error
+----------

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 import pyarrow as pa
 
-from eddyline.algebra.expressions import Expr
+from eddyline.algebra.durations import format_duration
+from eddyline.algebra.expressions import Aggregate, Expr
 from eddyline.algebra.nodes.base import Unary, check_columns
+from eddyline.algebra.nodes.running_over import Excluded
 from eddyline.algebra.orderings import Ordering
 from eddyline.algebra.patterns import Pattern
 from eddyline.types import Field, Schema
@@ -61,6 +63,71 @@ class RowFunction:
         return f"{self.function}({', '.join(shown)})"
 
 
+Unit = Literal["rows", "range", "groups"]
+
+
+class Bounds(NamedTuple):
+    """The rows of a frame by their distance from the current one.
+
+    Attributes:
+        unit: rows, values of ORDER BY, or groups of rows that tie in ORDER BY.
+        start, end: how many rows, or how much, behind the current one; negative before it; None:
+            the first and the last row of the partition. Lengths of time are in microseconds.
+        of_time: whether they are lengths of time.
+        exclude: which rows around the current one are left out, if any.
+    """
+
+    unit: Unit
+    start: int | None
+    end: int | None
+    of_time: bool = False
+    exclude: Excluded = ""
+
+    def __str__(self) -> str:
+        start, end = self._bound(self.start, "PRECEDING"), self._bound(self.end, "FOLLOWING")
+        exclude = f" EXCLUDE {self.exclude}" if self.exclude else ""
+        return f"{self.unit.upper()} BETWEEN {start} AND {end}{exclude}"
+
+    def _bound(self, distance: int | None, all_rows: str) -> str:
+        if distance is None:
+            return f"UNBOUNDED {all_rows}"
+        if not distance:
+            return "CURRENT ROW"
+        length = format_duration(abs(distance)) if self.of_time else str(abs(distance))
+        return f"{length} {'PRECEDING' if distance < 0 else 'FOLLOWING'}"
+
+
+@dataclass(frozen=True, slots=True)
+class RowPlace(Expr):
+    """The place of a row in the order of its partition, a sort key, in an aggregate of a frame."""
+
+    def __str__(self) -> str:
+        return "place"
+
+
+@dataclass(frozen=True, slots=True)
+class FramedAggregate:
+    """An aggregate over a frame of each row.
+
+    Attributes:
+        low, high: of RANGE, the sort keys between which those of rows in the frame are; None: it is
+            that of the row itself, or there is no bound.
+    """
+
+    aggregate: Aggregate
+    bounds: Bounds
+    low: Expr | None = None
+    high: Expr | None = None
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of its values."""
+        return self.aggregate.type
+
+    def __str__(self) -> str:
+        return f"{self.aggregate} {self.bounds}"
+
+
 @dataclass(frozen=True)
 class Over(Unary):
     """Adds values of each row's place in its partition to the row: a '-' and a '+' where they
@@ -72,6 +139,8 @@ class Over(Unary):
         functions, names: the values, and their names.
         limit: the highest value of the first function, which is a rank, that is shown; 0: all.
         silent: whether the first function is not read: a row whose rank alone changes stays.
+        frames: aggregates of frames, whose columns are before those of functions, which are none
+            but ARRIVAL then.
     """
 
     partition: tuple[Expr, ...]
@@ -81,9 +150,11 @@ class Over(Unary):
     names: tuple[str, ...]
     limit: int = 0
     silent: bool = False
+    frames: tuple[FramedAggregate, ...] = ()
 
     def __post_init__(self) -> None:
-        assert len(self.names) == len(self.functions), "one name per function"
+        assert len(self.names) == len(self._added), "one name per value"
+        assert not self.frames or {f.function for f in self.functions} <= {ARRIVAL}, "one kind"
         assert not self.limit or self.functions[0].function in RANKS, "the limit is one of a rank"
         for expr in self.expressions:
             check_columns(expr, self.input.schema)
@@ -94,10 +165,17 @@ class Over(Unary):
         yield from self.partition
         yield from (o.value for o in (*self.order, *self.ties))
         yield from (f.argument for f in self.functions if f.argument is not None)
+        for frame in self.frames:
+            read = (frame.aggregate.value, frame.low, frame.high)
+            yield from (e for e in read if e is not None)
+
+    @property
+    def _added(self) -> tuple[FramedAggregate | RowFunction, ...]:
+        return (*self.frames, *self.functions)
 
     @cached_property
     def schema(self) -> Schema:
-        added = (Field(n, f.type) for n, f in zip(self.names, self.functions, strict=True))
+        added = (Field(n, v.type) for n, v in zip(self.names, self._added, strict=True))
         return (*self.input.schema, *added)
 
     @cached_property
@@ -124,7 +202,7 @@ class Over(Unary):
         words = [f"PARTITION BY {', '.join(map(str, self.partition))}"] if self.partition else []
         if self.order:
             words.append(f"ORDER BY {', '.join(map(str, self.order))}")
-        shown = ", ".join(map(str, self.functions[self.silent :]))
+        shown = ", ".join(map(str, self._added[self.silent :]))
         if self.limit:
             words.append(f"{self.functions[0].function} <= {self.limit}")
         return f"{' '.join(words)}: {shown}" if shown else " ".join(words)

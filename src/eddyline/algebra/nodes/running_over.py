@@ -16,6 +16,8 @@ from eddyline.algebra.nodes.rows import Filter, Project
 from eddyline.types import Field, Schema
 
 _IGNORED: Final = " IGNORE NULLS"
+#: Which rows around the current one a frame leaves out.
+Excluded = Literal["", "CURRENT ROW", "GROUP", "TIES"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +28,29 @@ class Frame:
         unit: whether the frame is of a number of rows; of all rows in a length of time; or of those
             of a number of times. The last two include those that come at the time of the current
             row.
-        preceding: how many rows before the current one, microseconds, or times; None: all.
-        until: of RANGE, how many microseconds before the time of the current row it ends.
+        preceding: how many rows before the current one, microseconds, or times, it begins; negative
+            behind it; None: it has all rows.
+        until: how much before the current row it ends; of RANGE negative behind it.
+        exclude: which rows around the current one are left out, if any.
     """
 
     unit: Literal["rows", "range", "groups"]
     preceding: int | None
     until: int = 0
+    exclude: Excluded = ""
 
     def __str__(self) -> str:
-        start = "UNBOUNDED"
-        if self.preceding is not None:
-            length = self.preceding
-            start = format_duration(length) if self.unit == "range" else str(length)
+        bounds = start = self._bound(self.preceding)
         if self.until:
-            end = format_duration(self.until)
-            return f"{self.unit.upper()} BETWEEN {start} PRECEDING AND {end} PRECEDING"
-        return f"{self.unit.upper()} {start} PRECEDING"
+            bounds = f"BETWEEN {start} AND {self._bound(self.until)}"
+        exclude = f" EXCLUDE {self.exclude}" if self.exclude else ""
+        return f"{self.unit.upper()} {bounds}{exclude}"
+
+    def _bound(self, before: int | None) -> str:
+        if before is None:
+            return "UNBOUNDED PRECEDING"
+        length = format_duration(abs(before)) if self.unit == "range" else str(abs(before))
+        return f"{length} {'PRECEDING' if before >= 0 else 'FOLLOWING'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,15 +167,23 @@ class RunningOver(Emitting):
 
     @property
     def waits_us(self) -> int:
-        """How long rows wait: until those of the same time have come, which count but in ROWS. They
-        come together if they have waited below.
+        """How long rows wait: until those behind them in their frames have come, and those of the
+        same time, which count but in ROWS. These come together if they have waited below.
         """
-        return int(self._has_ties and not self._is_late_below)
+        return self.behind_us + (self._has_ties and not self._is_late_below)
+
+    @property
+    def behind_us(self) -> int:
+        """How long behind the times of rows frames end."""
+        return max((-f.until for f in self._frames if f.unit == "range" and f.until < 0), default=0)
+
+    @property
+    def _frames(self) -> list[Frame]:
+        return [v.frame for v in self.values if isinstance(v, FrameAggregate)]
 
     @property
     def _has_ties(self) -> bool:
-        frames = (v.frame for v in self.values if isinstance(v, FrameAggregate))
-        return any(f.unit != "rows" for f in frames)
+        return any(f.unit != "rows" for f in self._frames)
 
     @property
     def _is_late_below(self) -> bool:

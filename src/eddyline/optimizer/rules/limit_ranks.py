@@ -35,13 +35,13 @@ def _rewritten(below: Rule, plan: Plan) -> Plan:
 
 
 def _limited(plan: Filter, over: Over) -> Plan:
-    width = len(over.input.schema)
+    width = len(over.input.schema) + len(over.frames)
     for term in conjuncts(plan.predicate):
         found = upper_bound(term)
         if found is None or found[0] < width:
             continue
         place, limit = found[0] - width, found[1]
-        if over.functions[place].function not in RANKS or limit < 1:
+        if over.frames or over.functions[place].function not in RANKS or limit < 1:
             continue
         if place:  # the rank is the first function
             continue

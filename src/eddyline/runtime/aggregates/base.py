@@ -54,6 +54,12 @@ class Aggregate(Protocol):
     def settle(self) -> None:
         """Release, at the end of a chunk, what is not referred to any more."""
 
+    def refer(self, lanes: Sequence[Array]) -> None:
+        """Let rows be kept that are in no group, so that they may enter later."""
+
+    def drop(self, lanes: Sequence[Array]) -> None:
+        """Let such rows be kept no more."""
+
     def forget(self, slots: Array) -> None:
         """Let distinct slots be as new ones: their rows never leave. Takes as long as there are
         rows in all slots.
@@ -125,6 +131,12 @@ class SlotArrays:
 
     def settle(self) -> None:
         """Nothing to release."""
+
+    def refer(self, lanes: Sequence[Array]) -> None:
+        """Lanes are values."""
+
+    def drop(self, lanes: Sequence[Array]) -> None:
+        """Lanes are values."""
 
     def forget(self, slots: Array) -> None:
         for rows in self._arrays.values():

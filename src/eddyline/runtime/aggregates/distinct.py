@@ -51,6 +51,14 @@ class OfDistinct:
         self._nodes.settle()
         self._inner.settle()
 
+    def refer(self, lanes: Sequence[Array]) -> None:
+        self._nodes.refer(lanes[0])
+        self._inner.refer(lanes[1:])
+
+    def drop(self, lanes: Sequence[Array]) -> None:
+        self._nodes.drop(lanes[0])
+        self._inner.drop(lanes[1:])
+
     def forget(self, slots: Array) -> None:
         self._nodes.forget(slots)
         self._inner.forget(slots)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from eddyline.kernels import references as kernels
 from eddyline.kernels.heaps import NO_NODE
 from eddyline.runtime.aggregates.base import SlotArrays
 from eddyline.runtime.state import State, array, nested
@@ -27,6 +29,7 @@ class Nodes:
         self._type = type_
         self._is_text = pa.types.is_string(type_) or pa.types.is_binary(type_)
         self._occurrences = SlotArray(np.int64)
+        self._kept = SlotArray(np.int64)
         self._touched: list[Array] = []
 
     @property
@@ -66,12 +69,26 @@ class Nodes:
         """These nodes may have lost their last occurrence in this chunk."""
         self._touched.append(nodes[nodes >= 0])
 
+    def refer(self, nodes: Array) -> None:
+        """Let nodes stay without occurrences, once more for each time that they are named."""
+        self._kept.grow(self.table.end)
+        kernels.refer(self._kept.array, nodes[nodes >= 0])
+
+    def drop(self, nodes: Array) -> None:
+        """Take this back."""
+        nodes = nodes[nodes >= 0]
+        self.touch(kernels.drop(self._kept.array, nodes))
+
     def settle(self) -> None:
         """Release the nodes that no row refers to."""
         if self._touched:
             touched = unique(np.concatenate(self._touched))
             self._touched = []
-            self.table.release(touched[self.occurrences[touched] == 0])
+            unused = self.occurrences[touched] == 0
+            if self._kept.end:
+                self._kept.grow(self.table.end)
+                unused &= self._kept.array[touched] == 0
+            self.table.release(touched[unused])
 
     def forget(self, slots: Array) -> None:
         """Release all nodes of slots."""
@@ -81,11 +98,13 @@ class Nodes:
         self.table.release(gone)
 
     def state(self) -> State:
-        return {"table": self.table.state(), "occurrences": self._occurrences.held()}
+        occurrences, kept = self._occurrences.held(), self._kept.held()
+        return {"table": self.table.state(), "occurrences": occurrences, "kept": kept}
 
     def restore(self, state: State) -> None:
         self.table.restore(nested(state, "table"))
         self._occurrences.restore(array(state, "occurrences"))
+        self._kept.restore(array(state, "kept"))
 
 
 class OfNodes(SlotArrays):
@@ -97,6 +116,12 @@ class OfNodes(SlotArrays):
 
     def settle(self) -> None:
         self._nodes.settle()
+
+    def refer(self, lanes: Sequence[Array]) -> None:
+        self._nodes.refer(lanes[0])
+
+    def drop(self, lanes: Sequence[Array]) -> None:
+        self._nodes.drop(lanes[0])
 
     def forget(self, slots: Array) -> None:
         super().forget(slots)

@@ -90,24 +90,34 @@ class Over(Operator):
         self._expiries = expiries
         self._table = KeyTable(partitions.types)
         self._keys = CountedValues(pa.binary(), ordered=True)
-        self._ties = None if partitions.ties is None else CountedValues(pa.binary())
-        self._arguments = tuple(CountedValues(t) for t in computed.argument_types)
+        self._ties = None if partitions.ties is None else CountedValues(pa.binary(), ordered=True)
+        self._arguments = self._numbered_arguments()
         self._by_ids = KeyTable([pa.int64()] * width) if taken_back else None
         self._numbers = FreeNumbers()
         self._id_lanes = tuple(f"id{i}" for i in range(width))
-        self._orders: RowOrders = (
-            TreapOrders(computed.functions, len(self._arguments), self._keys)
-            if computed.first is None
-            else ListOrders(computed.first, self._keys)
-        )
+        self._orders: RowOrders = self._made_orders()
         shown = [(name, np.int64) for name in ("ts", "seq", *self._id_lanes)]
         self._shown = Lanes(np.dtype(shown), {})  # ts and seq: since when a row is shown as it is
         self._order = 0
         self._changes = 0
         self._layout: Batch | None = None
 
+    @property
+    def _read(self) -> tuple[Evaluator, ...]:
+        """What is computed of each row, beside its partition and its place."""
+        return self._computed.arguments
+
+    def _numbered_arguments(self) -> tuple[CountedValues, ...]:
+        return tuple(CountedValues(t) for t in self._computed.argument_types)
+
+    def _made_orders(self) -> RowOrders:
+        computed = self._computed
+        if computed.first is not None:
+            return ListOrders(computed.first, self._keys)
+        return TreapOrders(computed.functions, len(self._arguments), self._keys)
+
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        by, rest = self._partitions, self._computed.arguments
+        by, rest = self._partitions, self._read
         keys = [by.key] if by.ties is None else [by.key, by.ties]
         batch, values = usable_rows(batches[0], [*keys, *by.by, *rest])
         self._layout = empty_like(batch)
@@ -122,8 +132,12 @@ class Over(Operator):
         out = self._batch(
             change["row"], ts, seq, change["sign"].astype(np.int8), change["version"], found
         )
+        self._report(events)
         self._release(left, slot)
         return out
+
+    def _report(self, events: kernels.Events) -> None:
+        """Report the rows of events of which values cannot be computed: of places there are."""
 
     # -- events --------------------------------------------------------
 
@@ -258,11 +272,15 @@ class Over(Operator):
 
     # -- snapshots -----------------------------------------------------
 
+    def _own_arguments(self) -> list[CountedValues]:
+        """The values of arguments that are not among those of keys."""
+        return [a for a in self._arguments if a not in (self._keys, self._ties)]
+
     def state(self) -> State:
         out: dict[str, State | Array] = {
             "table": self._table.state(),
             "keys": self._keys.state(),
-            "arguments": {str(i): a.state() for i, a in enumerate(self._arguments)},
+            "arguments": {str(i): a.state() for i, a in enumerate(self._own_arguments())},
             "numbers": (self._numbers if self._by_ids is None else self._by_ids).state(),
             "orders": self._orders.state(),
             "shown": self._shown.state(),
@@ -279,7 +297,7 @@ class Over(Operator):
         self._keys.restore(nested(state, "keys"))
         if self._ties is not None:
             self._ties.restore(nested(state, "ties"))
-        for i, held in enumerate(self._arguments):
+        for i, held in enumerate(self._own_arguments()):
             held.restore(nested(nested(state, "arguments"), str(i)))
         (self._numbers if self._by_ids is None else self._by_ids).restore(nested(state, "numbers"))
         self._orders.restore(nested(state, "orders"))

@@ -75,7 +75,7 @@ class TreapOrders(RowOrders):
         self.rows = Lanes(kernels.ROW, {"slot": kernels.NOTHING})
         self._cells = {
             "arguments": SlotArray(np.int64, (max(arguments, 1),)),
-            "values": SlotArray(np.int64, (functions.kind.size,)),
+            "values": SlotArray(np.int64, (max(functions.kind.size, 1),)),
             "occurrences": SlotArray(np.int64, fill=1),
             "links": SlotArray(np.int64, (treaps.LINKS,), fill=kernels.NOTHING),
         }
@@ -90,8 +90,11 @@ class TreapOrders(RowOrders):
         self._partitions.grow(partitions)
 
     def run(self, events: kernels.Events, changes: int) -> tuple[Array, Array, Array]:
+        return run(self._functions, events, self._state(changes))
+
+    def _state(self, changes: int) -> kernels.State:
         cells = {name: held.array for name, held in self._cells.items()}
-        state = kernels.State(
+        return kernels.State(
             self.rows.records,
             cells["arguments"],
             cells["values"],
@@ -102,7 +105,6 @@ class TreapOrders(RowOrders):
             changes,
             *_key_arrays(self._keys),
         )
-        return run(self._functions, events, state)
 
     def there(self, rows: Array) -> Array:
         left: Array = self.rows["slot"][rows] == kernels.NOTHING

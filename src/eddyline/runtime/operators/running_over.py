@@ -9,16 +9,18 @@ from typing import Final, Literal
 import numpy as np
 import pyarrow as pa
 
+from eddyline.kernels.frames_apart import Apart
 from eddyline.runtime.aggregates import Aggregate
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, Stored, empty_like, usable_rows
 from eddyline.runtime.failures import Failure, report
-from eddyline.runtime.frames import (
-    AggregatesOfFrame,
+from eddyline.runtime.frame_rows import (
+    EarlierApart,
     EarlierGroups,
     EarlierInPartition,
     EarlierInTime,
     FrameRows,
 )
+from eddyline.runtime.frames import AggregatesOfFrame, Entering, no_values
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array
@@ -63,6 +65,8 @@ class FrameForm:
 
     Attributes:
         unit, preceding, until: as in ``algebra.nodes.running_over.Frame``.
+        exclude: as of ``kernels.frames_apart``; 0: nothing.
+        early_us: how much later than rows come they are current ones, if some enter before; else 0.
         aggregates: their states. arguments: their columns among those computed of rows; None:
             whole rows. outputs: the places of their values.
     """
@@ -70,28 +74,38 @@ class FrameForm:
     unit: str
     preceding: int | None
     until: int
+    exclude: int
+    early_us: int
     aggregates: tuple[Aggregate, ...]
     arguments: tuple[int | None, ...]
     outputs: tuple[int, ...]
 
-    def rows(self) -> FrameRows:
-        """The rows in the frames of all partitions."""
+    def rows(self, types: Sequence[pa.DataType]) -> Entering:
+        """The rows in the frames of all partitions; types: of all columns computed of rows."""
+        own = [None if a is None else types[a] for a in self.arguments]
+        if self.unit != "range":
+            exclude = self.exclude if self.unit == "groups" else 0
+            return Entering(self._last_rows(own), exclude=exclude)
         dtypes = [d for a in self.aggregates for d in a.dtypes]
-        if self.unit == "range":
-            length = self.preceding
-            return EarlierInTime(None if length is None else length - self.until, dtypes)
-        if self.unit == "groups":
-            assert self.preceding is not None, "all rows are a RANGE"
-            return EarlierGroups(self.preceding + 1, dtypes)
-        return EarlierInPartition(None if self.preceding is None else self.preceding + 1, dtypes)
+        length = None if self.preceding is None else self.preceding - self.until
+        frame = EarlierInTime(length, dtypes)
+        if not (self.until or self.early_us):
+            return Entering(frame, exclude=self.exclude)
+        later = LaterRows(self.early_us + self.until, [t for t in own if t is not None])
+        return Entering(frame, later, self.early_us > 0, self.exclude)
 
-    def later(self, types: Sequence[pa.DataType]) -> LaterRows | None:
-        """The rows that have come and are not in frames yet; types: of all columns computed of
-        rows.
-        """
-        if not self.until:
-            return None
-        return LaterRows(self.until, [types[a] for a in self.arguments if a is not None])
+    def _last_rows(self, types: Sequence[pa.DataType | None]) -> FrameRows:
+        dtypes = [d for a in self.aggregates for d in a.dtypes]
+        groups, most = self.unit == "groups", self.preceding
+        if self.until or (self.exclude and not groups):
+            begin = -1 if most is None else most
+            bounds = Apart(groups, begin, self.until, self.exclude)
+            nothing = no_values(self.aggregates, np.zeros(1, np.int64), types)
+            return EarlierApart(bounds, dtypes, nothing)
+        if groups:
+            assert most is not None, "all rows are a RANGE"
+            return EarlierGroups(most + 1, dtypes)
+        return EarlierInPartition(None if most is None else most + 1, dtypes)
 
     @property
     def empties(self) -> bool:
@@ -104,14 +118,14 @@ class RunningForm:
     """What is computed of rows.
 
     Attributes:
-        schema: of the rows. waits: whether they wait for others of the same time.
+        schema: of the rows. waits_us: how long they wait for others.
         keys, key_types: of the partition. arguments, types: columns computed of rows.
         frames: aggregates. by_place: values of rows by their place.
         names: (name, number) of columns, for reports.
     """
 
     schema: Schema
-    waits: bool
+    waits_us: int
     keys: tuple[Evaluator, ...]
     key_types: tuple[pa.DataType, ...]
     arguments: tuple[Evaluator, ...]
@@ -127,7 +141,7 @@ class RunningForm:
 
     @property
     def longest(self) -> int:
-        """The frame, among those that time empties, that has rows for the longest time."""
+        """The frame, among those that time empties, that rows leave last."""
         return max(range(len(self.frames)), key=lambda i: self.frames[i].preceding or 0)
 
 
@@ -140,27 +154,34 @@ class RunningOver(Operator):
     def __init__(self, source: Operator, form: RunningForm) -> None:
         super().__init__((source,))
         self._form = form
-        self._waiting = RowStore(form.schema, _LANES) if form.waits else None
+        self._waiting = RowStore(form.schema, _LANES) if form.waits_us else None
         self._shown = 0  # waiting rows before this one have been emitted
         self._partitions = KeyTable(form.key_types)
-        self._frames = [
-            AggregatesOfFrame(f.aggregates, f.rows(), f.later(form.types)) for f in form.frames
-        ]
+        self._frames = [AggregatesOfFrame(f.aggregates, f.rows(form.types)) for f in form.frames]
         self._by_place = [(p.rows(form.types), [o for *_, o in p.values]) for p in form.by_place]
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         (batch,) = batches
         assert batch.only_inserts(), "a '-' for a row that never leaves"
-        rows, computed = usable_rows(
-            self._due(batch, tick.clock), [*self._form.keys, *self._form.arguments]
-        )
-        width = len(self._form.keys)
+        evaluators, width = [*self._form.keys, *self._form.arguments], len(self._form.keys)
+        if any(f.early_us for f in self._form.frames):
+            batch, computed = usable_rows(batch, evaluators)
+            self._expect(batch, computed[:width], computed[width:])
+        rows, computed = usable_rows(self._due(batch, tick.clock), evaluators)
         partition = self._partitions.slots(computed[:width], len(rows))
         values, failed = self._values(rows, partition, computed[width:], tick.clock)
         if self._form.empties:
             self._partitions.release(self._frames[self._form.longest].emptied)
         never = np.full(len(rows), FOREVER, np.int64)
         return replace(rows, exp=never, cells=(*rows.cells, *values)).where(~failed)
+
+    def _expect(self, rows: Batch, keys: Sequence[pa.Array], arguments: Sequence[pa.Array]) -> None:
+        """Keep what frames need of rows before they are current ones."""
+        partition = self._partitions.slots(keys, len(rows))
+        for form, frame in zip(self._form.frames, self._frames, strict=True):
+            if form.early_us:
+                taken = [None if a is None else arguments[a] for a in form.arguments]
+                frame.expect(rows.ts, partition, taken)
 
     def _due(self, batch: Batch, clock: int) -> Batch:
         """The rows that get their values now."""
@@ -169,9 +190,10 @@ class RunningOver(Operator):
             return batch
         rows.append(len(batch), {"ts": batch.ts, "seq": batch.seq}, batch.columns())
         ts = rows.held("ts")
-        n = int(np.searchsorted(ts, clock))  # more rows of the clock's time may come
+        waits = self._form.waits_us  # more rows of the clock's time may come
+        n = int(np.searchsorted(ts, clock - waits, "right"))
         self._shown = rows.first + n
-        return _stored(rows, ts[:n] + 1)
+        return _stored(rows, ts[:n] + waits)
 
     def _values(
         self, rows: Batch, partition: Array, arguments: Sequence[pa.Array], clock: int

@@ -15,7 +15,7 @@ from eddyline.types import Field
 
 
 class LaterRows:
-    """Rows that enter frames which end a length of time before the current row, until they enter.
+    """Rows that enter frames later than they come, until they enter.
 
     Args:
         us: the length. types: of the columns that aggregates are computed of.
@@ -30,19 +30,20 @@ class LaterRows:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def exchange(
-        self, ts: Array, partition: Array, columns: Sequence[pa.Array], clock: int
-    ) -> tuple[Array, Array, list[pa.Array]]:
-        """Keep rows; the times, partitions and columns of those that enter up to ``clock``."""
-        rows = self._rows
-        rows.append(ts.size, {"ts": ts + self._us, "partition": partition}, columns)
+    def keep(self, ts: Array, partition: Array, columns: Sequence[pa.Array]) -> None:
+        """Keep rows until a length of time after ``ts``."""
+        self._rows.append(ts.size, {"ts": ts + self._us, "partition": partition}, columns)
         if ts.size:
             self._coming.grow(int(partition.max()) + 1)
         np.add.at(self._coming.array, partition, 1)
+
+    def enter(self, clock: int) -> tuple[Array, Array, list[pa.Array]]:
+        """The times, partitions and columns of the rows that enter up to ``clock``."""
+        rows = self._rows
         n = int(np.searchsorted(rows.held("ts"), clock, "right"))
         at, of = (rows.held(lane)[:n].copy() for lane in ("ts", "partition"))
         ids = np.arange(rows.first, rows.first + n)
-        entering = [rows.gather(i, ids) for i in range(len(columns))]
+        entering = [rows.gather(i, ids) for i in range(len(rows.schema))]
         rows.drop_before(rows.first + n)
         np.add.at(self._coming.array, of, -1)
         return at, of, entering

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from sqlglot import exp
 
-from eddyline.algebra.nodes.running_over import Frame
+from eddyline.algebra.nodes.over import Bounds, Unit
+from eddyline.algebra.nodes.running_over import Excluded, Frame
 from eddyline.errors import SqlError
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.intervals import interval_of
@@ -17,28 +18,7 @@ _MOST_ROWS: Final = 1 << 20
 _WHOLE: Final = "UNBOUNDED"
 _CURRENT: Final = "CURRENT ROW"
 
-Unit = Literal["rows", "range", "groups"]
-#: Which rows around the current one a frame leaves out.
-Excluded = Literal["", "CURRENT ROW", "GROUP", "TIES"]
 _EXCLUDED: Final[tuple[Excluded, ...]] = ("CURRENT ROW", "GROUP", "TIES")
-
-
-class Bounds(NamedTuple):
-    """The rows of a frame by their distance from the current one.
-
-    Attributes:
-        unit: rows, values of ORDER BY, or groups of rows that tie in ORDER BY.
-        start, end: how many rows, or how much, behind the current one; negative before it; None:
-            the first and the last row of the partition. Lengths of time are in microseconds.
-        of_time: whether they are lengths of time.
-        exclude: which rows around the current one are left out, if any.
-    """
-
-    unit: Unit
-    start: int | None
-    end: int | None
-    of_time: bool = False
-    exclude: Excluded = ""
 
 
 class FrameOf(NamedTuple):
@@ -47,7 +27,7 @@ class FrameOf(NamedTuple):
     Attributes:
         frame: the same as rows up to the current one that come one by one, in the order of their
             event times; None: it is none of these. before: how many rows before the current one
-            that frame of ROWS ends.
+            that frame of ROWS ends, of which no row is left out.
         bounds: the frame as written.
     """
 
@@ -81,20 +61,7 @@ class _Reader:
             raise self._context.error(self._spec, "the frame ends before it starts")
         unit: Unit = "rows" if kind == "ROWS" else "groups" if kind == "GROUPS" else "range"
         bounds = Bounds(unit, start, end, self._has_interval, self._excluded())
-        before = -end if end is not None and unit == "rows" else 0
-        return FrameOf(self._running(bounds), before, bounds)
-
-    def _running(self, bounds: Bounds) -> Frame | None:
-        start, end = bounds.start, bounds.end
-        if end is None or end > 0 or bounds.exclude:
-            return None
-        if bounds.unit == "rows":
-            return Frame("rows", None if start is None else end - start)
-        if bounds.unit == "groups" and not end:
-            return Frame("groups", -start) if start else Frame("range", start)
-        if bounds.unit == "groups" or ((start or end) and not bounds.of_time):
-            return None
-        return Frame("range", None if start is None else -start, -end)
+        return FrameOf(*_running(bounds), bounds)
 
     @property
     def _has_interval(self) -> bool:
@@ -144,6 +111,35 @@ class _Reader:
 
     def _at(self, bound: exp.Expr | str) -> exp.Expr:
         return bound if isinstance(bound, exp.Expr) else self._spec
+
+
+def _running(bounds: Bounds) -> tuple[Frame | None, int]:
+    """The frame of rows that come one by one, and how many rows before the current one it ends."""
+    start, end = bounds.start, bounds.end
+    if end is None or (end > 0 and bounds.unit != "range"):
+        return None, 0
+    if bounds.unit == "range" and (start or end) and not bounds.of_time:
+        return None, 0
+    if bounds.unit == "rows":
+        return _of_rows(bounds, end)
+    exclude = bounds.exclude if end >= 0 and (start is None or start <= 0) else ""
+    if exclude == "GROUP" and end == 0 and start != 0:  # it ends just before the current time
+        exclude, end = "", -1
+    if bounds.unit == "groups" and not end and not start:  # all times, or the current one
+        return Frame("range", start, 0, exclude), 0
+    return Frame(bounds.unit, None if start is None else -start, -end, exclude), 0
+
+
+def _of_rows(bounds: Bounds, end: int) -> tuple[Frame, int]:
+    """The same of ROWS: those that no row is left out of are of rows that have come before."""
+    start, exclude = bounds.start, bounds.exclude
+    if exclude == "CURRENT ROW" and end == 0 and start != 0:
+        end = -1
+    if exclude == "CURRENT ROW" and end < 0:
+        exclude = ""
+    if exclude:
+        return Frame("rows", None if start is None else -start, -end, exclude), 0
+    return Frame("rows", None if start is None else end - start), -end
 
 
 def _is(bound: exp.Expr | str, word: str) -> bool:

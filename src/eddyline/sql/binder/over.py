@@ -4,6 +4,8 @@
 
     SELECT k, LAG(v) OVER (PARTITION BY k ORDER BY ts)      Project  k, before(v, 1)
                                                               Over  PARTITION BY k ORDER BY ts
+    SELECT SUM(v) OVER (ORDER BY ts ROWS 3 PRECEDING)       Project  SUM(v)
+                                                              Over  ORDER BY ts: SUM(v) ROWS ..
     SELECT v - AVG(v) OVER (PARTITION BY k)                 Project  v - AVG(v)
                                                               Join  k <=> k
                                                                 ...
@@ -30,7 +32,7 @@ from eddyline.algebra.expressions import (
 )
 from eddyline.algebra.functions import Ordering
 from eddyline.algebra.functions.sort_keys import has_order
-from eddyline.algebra.nodes.over import ARRIVAL, RowFunction
+from eddyline.algebra.nodes.over import ARRIVAL, FramedAggregate, RowFunction
 from eddyline.algebra.plan import (
     Filter,
     Lookup,
@@ -40,10 +42,12 @@ from eddyline.algebra.plan import (
     Project,
     StreamScan,
     Unnest,
+    Windowed,
     filtered,
     join,
 )
-from eddyline.sql.binder.frame_joins import FrameJoin, by_rank, is_of_groups, needs_place, place_key
+from eddyline.sql.binder.context import Context
+from eddyline.sql.binder.framed_calls import framed_aggregates
 from eddyline.sql.binder.grouping import GroupRewriter
 from eddyline.sql.binder.over_calls import OverCall, OverFrame, OverGroup, as_frame, is_over
 from eddyline.sql.binder.running import RunningCall, RunningRows, why_not_running
@@ -51,7 +55,6 @@ from eddyline.sql.binder.scalars import Scalars
 from eddyline.sql.binder.set_operations import null_safe
 
 _NUMBER: Final = RowFunction("row_number")
-_DENSE_RANK: Final = RowFunction("dense_rank")
 _ARRIVAL: Final = RowFunction(ARRIVAL)
 
 
@@ -61,7 +64,6 @@ class Placed:
 
     plan: Plan
     _columns: dict[Expr, Expr] = field(default_factory=dict)
-    _framed: Plan = field(init=False)
     _ties: tuple[Ordering, ...] | None = None
     _several: bool = False
 
@@ -79,18 +81,15 @@ class Placed:
         groups = dict.fromkeys(e for expr in exprs for e in walk(expr) if isinstance(e, OverGroup))
         rows = self.plan
         frames = {c: as_frame(c) for c in called if isinstance(c, (OverCall, OverFrame))}
-        of_groups = dict.fromkeys(f.place for f in frames.values() if f and is_of_groups(f))
-        framed = [f for f in frames.values() if f is not None]
-        ordered = {c.place for c in calls}
-        tied = {f.place for f in framed if needs_place(f)}
-        self._several = len(ordered) + len(tied) + len(of_groups) + above > 1
-        for place in of_groups:
-            frames |= self._ranked({c: f for c, f in frames.items() if f and f.place == place})
-        framed = [f for f in frames.values() if f is not None]
-        places = self._numbered(framed)
-        for place in dict.fromkeys(c.place for c in calls):
+        framed = {c: f for c, f in frames.items() if f is not None}
+        of_frames = dict.fromkeys(f.place for f in framed.values())
+        of_places = dict.fromkeys(c.place for c in calls)
+        self._several = len(of_places) + len(of_frames) + above > 1
+        for place in of_frames:
+            own = {c: f for c, f in framed.items() if f.place == place}
+            self._aggregate(own, scalars.context)
+        for place in of_places:
             self._order([c for c in calls if c.place == place])
-        self._join_frames({c: f for c, f in frames.items() if f is not None}, places, scalars)
         for keys in dict.fromkeys(g.arguments for g in groups):
             self._group([g for g in groups if g.arguments == keys], rows, scalars)
 
@@ -105,28 +104,14 @@ class Placed:
         self.plan = rows.plan
         self._columns |= rows.columns
 
-    def _ranked(
-        self, frames: Mapping[RunningCall, OverFrame]
-    ) -> dict[RunningCall, OverFrame | None]:
-        """Frames with one place, of which those of groups become those of dense ranks."""
-        partition, order = next(iter(frames.values())).place
+    def _aggregate(self, calls: Mapping[RunningCall, OverFrame], context: Context) -> None:
+        """Add the aggregates of frames with one partition and order."""
+        frames = list(dict.fromkeys(calls.values()))
         width = len(self.plan.schema)
-        self.plan = self._with_values(partition, order, (_DENSE_RANK,), (f"group {width}",))
-        group = ColumnRef(_DENSE_RANK.type, width, f"group {width}")
-        return {c: by_rank(f, group) if is_of_groups(f) else f for c, f in frames.items()}
-
-    def _numbered(self, frames: Sequence[OverFrame]) -> Mapping[OverFrame, Expr]:
-        """Number rows that tie where frames need it; the sort keys of places."""
-        of_places = [f for f in frames if needs_place(f)]
-        places: dict[OverFrame, Expr] = {}
-        for partition, order in dict.fromkeys(f.place for f in of_places):
-            width = len(self.plan.schema)
-            among = tuple(dict.fromkeys((*partition, *(o.value for o in order))))
-            self.plan = self._with_values(among, order, (_NUMBER,), (f"place {width}",))
-            own = [f for f in of_places if f.place == (partition, order)]
-            places |= dict.fromkeys(own, place_key(self.plan, width, order))
-        self._framed = self.plan
-        return places
+        order, aggregates, values = framed_aggregates(frames, width, context)
+        names = tuple(map(str, aggregates))
+        self.plan = self._with_values(frames[0].partition, order, (), names, aggregates)
+        self._columns |= {call: values[f] for call, f in calls.items()}
 
     def _with_values(
         self,
@@ -134,6 +119,7 @@ class Placed:
         order: tuple[Ordering, ...],
         computed: tuple[RowFunction, ...],
         names: tuple[str, ...],
+        frames: tuple[FramedAggregate, ...] = (),
     ) -> Plan:
         """The rows with values of their places. Where rows of a stream tie, they are in the order
         of arrival, which the first node adds as a column for others above: there rows come again
@@ -142,9 +128,10 @@ class Placed:
         if self._ties is None:
             self._ties = ties_of(self.plan)
         if self._ties or not self._several:
-            return Over(self.plan, partition, order, self._ties, computed, names)
+            return Over(self.plan, partition, order, self._ties, computed, names, frames=frames)
         with_arrival = (*computed, _ARRIVAL)
-        found = Over(self.plan, partition, order, (), with_arrival, (*names, ARRIVAL))
+        added = (*names, ARRIVAL)
+        found = Over(self.plan, partition, order, (), with_arrival, added, frames=frames)
         last = len(found.schema) - 1
         self._ties = (Ordering(ColumnRef(_ARRIVAL.type, last, ARRIVAL)),)
         return found
@@ -153,16 +140,6 @@ class Placed:
     def ties(self) -> tuple[Ordering, ...]:
         """The order of rows that tie in what is above."""
         return ties_of(self.plan) if self._ties is None else self._ties
-
-    def _join_frames(
-        self, frames: Mapping[Expr, OverFrame], places: Mapping[OverFrame, Expr], scalars: Scalars
-    ) -> None:
-        """Join rows with the aggregates of their frames."""
-        for shape in dict.fromkeys(f.shape for f in frames.values()):
-            own = [f for f in dict.fromkeys(frames.values()) if f.shape == shape]
-            joined = FrameJoin(self._framed, own, places.get(own[0]), scalars)
-            self.plan, values = joined.beside(self.plan)
-            self._columns |= {c: values[f] for c, f in frames.items() if f in values}
 
     def _order(self, calls: Sequence[OverCall]) -> None:
         computed = tuple(dict.fromkeys(c.row_function for c in calls))
@@ -191,12 +168,12 @@ class Placed:
 
 
 def ties_of(rows: Plan) -> tuple[Ordering, ...]:
-    """The order of rows that ORDER BY leaves open: none for the rows of a stream, which are then in
-    the order of arrival; of others that of their columns, so that it does not depend on how they
-    came about.
+    """The order of rows that ORDER BY leaves open: none for the rows of a stream, also in windows
+    between fixed instants, which are then in the order of arrival, and one row in that of its
+    windows; of others that of their columns, so that it does not depend on how they came about.
     """
     below = rows
-    while isinstance(below, (Filter, Project, Unnest, Lookup)):
+    while isinstance(below, (Filter, Project, Unnest, Lookup, Windowed)):
         below = below.inputs[0]
     if isinstance(below, StreamScan):
         return ()

@@ -14,10 +14,10 @@ from eddyline.algebra.expressions import AggregateCall, Call, Expr, rewrite
 from eddyline.algebra.functions import Ordering
 from eddyline.algebra.functions.ordered_aggregates import nth_in_order
 from eddyline.algebra.functions.sort_keys import has_order
-from eddyline.algebra.nodes.over import OF_KNOWN, RowFunction
+from eddyline.algebra.nodes.over import OF_KNOWN, Bounds, RowFunction, RowPlace
 from eddyline.sql.binder.aggregate_calls import read_call
 from eddyline.sql.binder.context import Context
-from eddyline.sql.binder.frames import Bounds, FrameOf
+from eddyline.sql.binder.frames import FrameOf
 from eddyline.types import sql_type
 
 
@@ -82,17 +82,7 @@ class OverGroup(Call):
         return replace(self, arguments=keys, aggregated=with_arguments(self.aggregated, change))
 
 
-@dataclass(frozen=True, slots=True)
-class RowPlace(Expr):
-    """The place of a row in the order of its partition, in an aggregate of an OverFrame, until a
-    node has a column for it.
-    """
-
-    def __str__(self) -> str:
-        return "place"
-
-
-#: A sort key.
+#: The place of a row in a frame of ROWS.
 PLACE: Final = RowPlace(pa.binary())
 
 
@@ -130,11 +120,6 @@ class OverFrame(Call):
     def place(self) -> tuple[tuple[Expr, ...], tuple[Ordering, ...]]:
         """The partition and the order."""
         return self.partition, self.order
-
-    @property
-    def shape(self) -> tuple[object, ...]:
-        """The partition, the order and the frame: calls that agree are computed together."""
-        return self.partition, self.order, self.frame.bounds
 
     def rewritten(self, change: Callable[[Expr], Expr | None]) -> OverFrame:
         """The same with the keys, the order and the arguments of the aggregates rewritten."""

@@ -70,8 +70,8 @@ def _are_limited(plan: Plan, terms: Sequence[Expr]) -> bool:
             found &= _are_limited(part, [shift_columns(t, -start) for t in own])
             start = end
         return found
-    if isinstance(plan, Over) and plan.is_endless and not _is_limited(plan, terms):
-        return False
+    if isinstance(plan, Over) and plan.is_endless and not plan.frames:
+        return _is_limited(plan, terms) and all(_are_limited(p, ()) for p in plan.inputs)
     return all(_are_limited(p, ()) for p in plan.inputs)
 
 

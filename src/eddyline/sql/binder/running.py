@@ -30,7 +30,7 @@ from eddyline.algebra.expressions import (
 )
 from eddyline.algebra.functions import Ordering
 from eddyline.algebra.functions.sort_keys import sort_key
-from eddyline.algebra.nodes.over import RowFunction
+from eddyline.algebra.nodes.over import Bounds, RowFunction
 from eddyline.algebra.nodes.running_over import (
     EarlierValue,
     Frame,
@@ -58,11 +58,7 @@ _KNOWN: Final[Mapping[str, Literal["first", "last", "before"]]] = {
 _RUNNING: Final = ("row_number", "lag", "first_value", "nth_value", "nth_known", "from", *_KNOWN)
 _ALL_ROWS: Final = Frame("rows", None)
 _TRUE: Final = functions.literal(True, pa.bool_())
-#: Frames of which the rows are not those that have come last.
-_FRAMES: Final = (
-    "without a window rows come one by one, so a frame ends with the current row, of ROWS and "
-    "RANGE also before it: end it at CURRENT ROW, or write a window, as in s [RANGE 5 MINUTES]"
-)
+_WINDOW: Final = "or write a window, as in s [RANGE 5 MINUTES]"
 _TIES: Final = (
     "results of one window have no order: PARTITION BY all keys of GROUP BY but those of the "
     "window, or write RANGE"
@@ -91,7 +87,7 @@ def why_not_running(calls: Sequence[Expr], plan: Plan, context: Context) -> str 
         if isinstance(call, OverCall) and call.computed.function not in _RUNNING:
             return f"{call.computed.function} is about rows that come later"
         if isinstance(call, OverFrame) and call.frame.frame is None:
-            return _FRAMES
+            return _why_no_frame(call.frame.bounds)
         if time is None:
             if not is_in_time(plan, call.order, by_place=_is_by_place(call)):
                 return "the order is that in which windows end: write ORDER BY window_end"
@@ -100,6 +96,22 @@ def why_not_running(calls: Sequence[Expr], plan: Plan, context: Context) -> str 
         elif not _in_time(call.order, time):
             return f"the order is that in which rows come: write ORDER BY {plan.schema[time].name}"
     return None
+
+
+def _why_no_frame(bounds: Bounds) -> str:
+    """Why a frame is not known some time after its row has come."""
+    if bounds.end is None:
+        return (
+            "without a window rows come for ever, so no frame has all that follow: end it at "
+            f"CURRENT ROW, with RANGE also at INTERVAL '1' MINUTE FOLLOWING, {_WINDOW}"
+        )
+    if bounds.unit == "range":
+        return "RANGE is over times: write INTERVAL '5' MINUTE PRECEDING, or ROWS 5 PRECEDING"
+    unit = bounds.unit.upper()
+    return (
+        f"without a window {unit} that follow may never come: end the frame at CURRENT ROW, wait "
+        f"for a length of time by RANGE BETWEEN .. AND INTERVAL '1' MINUTE FOLLOWING, {_WINDOW}"
+    )
 
 
 def _is_by_place(call: OverCall | OverFrame) -> bool:
@@ -165,10 +177,9 @@ class _Values:
 
 def _shifted(call: OverFrame, values: _Values) -> dict[Aggregate, Aggregate]:
     """The aggregates of a call over columns in which rows come as many rows later as the frame ends
-    before the current row; those of frames that end before it are of values, none of whole rows.
+    before the current row.
     """
     before = call.frame.before
-    ends_before = call.frame.frame is not None and call.frame.frame.until > 0
 
     def earlier(e: Expr) -> Expr:
         return values.column(EarlierValue(e, before)) if before else e
@@ -177,7 +188,7 @@ def _shifted(call: OverFrame, values: _Values) -> dict[Aggregate, Aggregate]:
         argument = aggregate.argument
         if argument is not None and any(map(_is_by_places, walk(argument))):
             return _by_place(aggregate, earlier, _number(values))
-        if not before and not ends_before:
+        if not before:
             return aggregate
         value = _TRUE if aggregate.value is None else aggregate.value
         return replace(aggregate, argument=earlier(value), where=None)

@@ -13,10 +13,10 @@ from sqlglot import exp
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import Expr, Literal
 from eddyline.algebra.functions import Ordering
-from eddyline.algebra.nodes.over import RowFunction
+from eddyline.algebra.nodes.over import Bounds, RowFunction
 from eddyline.errors import UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
-from eddyline.sql.binder.frames import Bounds, FrameOf, read_frame
+from eddyline.sql.binder.frames import FrameOf, read_frame
 from eddyline.sql.binder.over_calls import (
     PLACE,
     OverCall,
@@ -68,8 +68,6 @@ class WindowCall:
             raise self._fail(message)
         if not self.order and name not in ("first_value", "last_value"):
             raise self._fail(f"{self.name} needs ORDER BY in OVER (...)")
-        if self.frame is not None and name in (*_RANKS, "lag", "lead"):
-            raise self._fail(f"{self.name} takes no ROWS or RANGE: it is about the whole partition")
         return _FUNCTIONS[name](self)
 
     def ignoring_nulls(self) -> Expr:
@@ -99,8 +97,6 @@ class WindowCall:
     def _known_neighbour(self, name: str) -> Expr:
         """The value a number of rows with a value before or behind; else a default."""
         self.takes(1, 3)
-        if self.frame is not None:
-            raise self._fail(f"{self.name} takes no ROWS or RANGE: it is about the whole partition")
         value = self.arguments[0]
         offset = self.number(1, 1) if len(self.arguments) > 1 else 1
         if name == "lag":
