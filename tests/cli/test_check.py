@@ -212,6 +212,22 @@ def test_state_above_the_limit_is_said(tmp_path: Path) -> None:
     assert runner.invoke(app, ["check", str(file), "--memory", "much"]).exit_code == 2
 
 
+def test_which_rows_are_dropped_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "script.sql"
+    shedding = f"""
+        CREATE STREAM s (ts TIMESTAMP, v BIGINT) TIMESTAMP BY ts WITH ({SOURCE}, rate = 1000);
+        CREATE QUERY h AS SELECT v FROM s [RANGE 1 HOUR] ON OVERLOAD SHED BY -v
+          WITH (sink = 'noop');
+    """
+    file.write_text(shedding)
+    result = CliRunner().invoke(app, ["check", str(file), "--memory", "10 MB"])
+    assert "% of s of the lowest negative(v) dropped" in result.output
+    assert "of full" not in result.output, "the rows are no sample"
+    file.write_text(shedding.replace("BY -v", "BY w"))
+    result = CliRunner().invoke(app, ["check", str(file)])
+    assert (result.exit_code, "there is no column 'w'" in result.output) == (2, True)
+
+
 def test_positions_in_similar_statements(tmp_path: Path) -> None:
     """Those that differ in constants only are parsed once; each has its own places."""
     for constant in ("1", "1234567"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -85,6 +85,20 @@ class Definitions:
     def reads(self, name: str) -> frozenset[str]:
         """What the query or view of this name reads, as of :class:`Definition`; else nothing."""
         return self._reads.get(name.lower(), frozenset())
+
+    def called_by(self, names: Iterable[str]) -> frozenset[str]:
+        """The lower-case names of functions that the views and queries of these names may call, and
+        those that they read.
+        """
+        called = {e.name.lower(): e.calls for e in self if e.kind in ("view", "query")}
+        found: set[str] = set()
+        waiting, seen = list(names), set(names)
+        while waiting:
+            name = waiting.pop()
+            found |= called.get(name, frozenset())
+            waiting.extend(self.reads(name) - seen)
+            seen |= self.reads(name)
+        return frozenset(found)
 
     def readers(self, name: str) -> Iterator[tuple[ObjectKind, str]]:
         """Kind and name of all objects that read the one of this name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from typing import Any, Protocol
@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.catalog import Emit
+from eddyline.algebra.expressions import Expr
 from eddyline.algebra.plan import Plan
 from eddyline.engine.analyze import analyzed
 from eddyline.engine.execution.bad_rows import FailureCounts
@@ -43,7 +44,8 @@ class QuerySpec:
         sql: the text of its SELECT.
         plans: its logical plans. emit: the form of its output.
         options: of the sink, as written in ``WITH``.
-        sheds: whether rows of its streams may be dropped under overload.
+        sheds: whether rows of its streams may be dropped under overload. utilities: by stream, over
+            its columns: those of the lowest values first.
         in_parts: the plan that runs makes partial groups, which are merged elsewhere.
     """
 
@@ -54,13 +56,14 @@ class QuerySpec:
     options: Mapping[str, str]
     sheds: bool
     in_parts: bool = False
+    utilities: Mapping[str, Expr] = field(default_factory=dict)
 
 
 class Query:
     """One continuous query; the engine makes it.
 
     Attributes:
-        name, sql, plans, emit, options, sheds, in_parts: as in ``QuerySpec``.
+        name, sql, plans, emit, options, sheds, utilities, in_parts: as in ``QuerySpec``.
         streams: that it reads. reads: the streams and tables that it reads.
         schema, change_schema: Arrow schemas of the select list and of the changes.
         shedding: which share of the rows of a query's streams is kept, for ``stats``; lines: what
@@ -90,6 +93,7 @@ class Query:
         self.emit = spec.emit
         self.options = dict(spec.options)
         self.sheds = spec.sheds
+        self.utilities = spec.utilities
         self.in_parts = spec.in_parts
         facts = spec.plans.facts
         self.streams = facts.streams

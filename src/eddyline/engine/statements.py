@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+from sqlglot import exp
 
 from eddyline.algebra.catalog import Emit
+from eddyline.algebra.expressions import Expr
 from eddyline.algebra.functions import SqlFunction
 from eddyline.algebra.parts import in_parts
+from eddyline.algebra.reads import streams_read
 from eddyline.engine.created_functions import created_function
 from eddyline.engine.declared_statistics import DeclaredStatistics
 from eddyline.engine.definitions import names_called, names_read
@@ -26,6 +29,7 @@ from eddyline.engine.stateful_parts import StatefulParts
 from eddyline.errors import CatalogError, EddylineError, SqlError, UnsupportedError, did_you_mean
 from eddyline.sql import statements as st
 from eddyline.sql.binder import bind, check_view
+from eddyline.sql.binder.utilities import bind_utilities, require_no_estimates
 from eddyline.sql.naming import quoted
 from eddyline.sql.parser import parse
 from eddyline.sql.placeholders import with_values
@@ -135,8 +139,12 @@ class Statements:
             query = self._add_planned(name, statement, emit, options)
         else:
             prepared = plans.prepared
-            known = QuerySpec(name, statement.sql, plans, prepared.emit, options, statement.sheds)
-            query = self._add(statement, known, (prepared.reads, prepared.calls), None)
+            names = prepared.reads, prepared.calls
+            by = self._utilities(statement.by, statement.select, plans.facts.streams, names)
+            known = QuerySpec(
+                name, statement.sql, plans, prepared.emit, options, statement.sheds, utilities=by
+            )
+            query = self._add(statement, known, names, None)
         if query.set_aside is not None:
             return query
         self._parts.inputs.measuring.watch(query.plans.facts.compared)
@@ -161,8 +169,9 @@ class Statements:
             plan, emit = in_parts(plan).partial, Emit("changes")
         plan = self._planning.optimized(plan)
         plans = OwnPlans(plan, bound.plan, emit)
-        spec = QuerySpec(name, statement.sql, plans, emit, options, statement.sheds, divided)
         names = names_read(select), names_called(select.ast)
+        by = self._utilities(statement.by, statement.select, plans.facts.streams, names)
+        spec = QuerySpec(name, statement.sql, plans, emit, options, statement.sheds, divided, by)
         return self._add(statement, spec, names, bound.rules)
 
     def _add(
@@ -179,6 +188,7 @@ class Statements:
             rules: the table of FOR EACH ROW OF.
         """
         name, facts = spec.name, spec.plans.facts
+        self._parts.shedding.require_agreement(spec)
         self._parts.catalog.create_query(name, statement.select)
         try:
             reads = facts.streams | facts.tables
@@ -195,6 +205,24 @@ class Statements:
             raise
         self._parts.definitions.add("query", name, _as_create(name, statement), *names)
         return query
+
+    def _utilities(
+        self,
+        by: Sequence[exp.Expr],
+        select: st.Select,
+        streams: Iterable[str],
+        names: tuple[frozenset[str], frozenset[str]],
+    ) -> dict[str, Expr]:
+        """By stream, what SHED BY ranks its rows by.
+
+        Args:
+            by: of the statement. streams: that its SELECT reads. names: that it reads and calls.
+        """
+        if not by:
+            return {}
+        reads, calls = names
+        require_no_estimates(select, calls | self._parts.definitions.called_by(reads))
+        return bind_utilities(by, select, streams, self._parts.catalog)
 
     def _lines(self, query: Query) -> list[str]:
         """The lines of EXPLAIN below the plan."""
@@ -266,6 +294,8 @@ class Statements:
             )
         bound = bind(statement.target, statement.emit, self._parts.catalog)
         plan = self._planning.optimized(bound.plan)
+        names = names_read(statement.target), names_called(statement.target.ast)
+        self._utilities(statement.by, statement.target, streams_read(plan), names)  # raises
         lines = self._parts.overload.lines_with(plan, sheds=statement.sheds)
         lines += computed_values(plan, self._parts.catalog.streams)
         lines += waits_for_rows(bound.emit, plan, self._parts.catalog.streams)

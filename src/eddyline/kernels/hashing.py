@@ -14,6 +14,7 @@ from eddyline.kernels.options import inlined, kernel
 
 #: What a NULL contributes to a hash.
 NULL_HASH = np.int64(-0x61C8864680B583EB)
+_NAN_BITS = np.int64(0x7FF8000000000000)
 
 
 @inlined
@@ -64,6 +65,31 @@ def fold_in(hashes: np.ndarray, values: np.ndarray) -> None:
     """Fold the next column's values (int64[n]) into uint64[n], in place; see ``below``."""
     for i in range(hashes.size):
         hashes[i] = _fold(hashes[i], np.uint64(values[i]))
+
+
+@kernel
+def fold_in_doubles(hashes: np.ndarray, values: np.ndarray, bits: np.ndarray) -> None:
+    """As ``fold_in``, with float64[n] and the same as int64[n]: 0.0 and -0.0 are one value, and so
+    is every NaN.
+    """
+    for i in range(hashes.size):
+        value = bits[i]
+        if values[i] == 0.0:
+            value = np.int64(0)
+        elif np.isnan(values[i]):
+            value = _NAN_BITS
+        hashes[i] = _fold(hashes[i], np.uint64(value))
+
+
+@kernel
+def places_below(hashes: np.ndarray, limit: np.uint64) -> np.ndarray:
+    """int64[k]: the numbers of those that are ``below`` a limit."""
+    out = np.empty(hashes.size, np.int64)
+    count: Any = 0
+    for i in range(hashes.size):
+        out[count] = i
+        count += np.uint64(mix(np.int64(hashes[i]))) < limit
+    return out[:count]
 
 
 @kernel

@@ -39,6 +39,7 @@ class Verdict:
         keep: keep rates of the streams with drop boxes. used: utilisation with them.
             stored: bytes of state with them.
         outputs: by query, the expected output as a share of the full one, where it is below 1.
+        ranked: by stream whose rows are not drawn, by what they are ranked.
         reordered: units that run with other joins for this.
     """
 
@@ -51,6 +52,7 @@ class Verdict:
     memory: float = field(default=inf, kw_only=True)
     state: float = field(default=0.0, kw_only=True)
     stored: float = field(default=0.0, kw_only=True)
+    ranked: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @property
     def feasible(self) -> bool:
@@ -71,7 +73,7 @@ class Verdict:
         needs = f"needs {self._cores(self.needed)}{self._bytes(self.state, ' and ')}"
         if not self.keep:
             return needs if self.feasible else f"{needs}; no stream can be thinned"
-        dropped = ", ".join(f"{100 * (1 - x):.3g} % of {name}" for name, x in self.keep.items())
+        dropped = ", ".join(map(self._dropped, self.keep))
         shares = [s for s in self.outputs.values() if s is not None]
         output = ""
         if shares:
@@ -81,6 +83,10 @@ class Verdict:
             even = f"{self.used:.3g}{self._bytes(self.stored, ' cores and ')}"
             return f"{needs}, and {even} even with {dropped} dropped{output}"
         return f"{needs}; feasible with {dropped} dropped{output}"
+
+    def _dropped(self, stream: str) -> str:
+        by = f" of the lowest {self.ranked[stream]}" if stream in self.ranked else ""
+        return f"{100 * (1 - self.keep[stream]):.3g} % of {stream}{by}"
 
     def _cores(self, cores: float) -> str:
         return f"{cores:.3g} of {self.capacity:g} cores"

@@ -177,9 +177,11 @@ class Script:
 
     @property
     def keep_rates(self) -> dict[str, float]:
-        """Keep rates below 1 of streams of which all queries allow load shedding."""
-        shedding = self._engine.shedding
-        return {name: s["keep"] for name, s in shedding.items() if s.get("keep", 1) < 1}
+        """Keep rates below 1 of streams of which all queries allow load shedding, and whose rows
+        are drawn.
+        """
+        shedding = self._engine.shedding.items()
+        return {n: s["keep"] for n, s in shedding if s.get("keep", 1) < 1 and "by" not in s}
 
     def drop(self, name: str) -> Query:
         """Drop a query, and return it.

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
 
 from eddyline.algebra.catalog import Emit
 from eddyline.errors import did_you_mean
 from eddyline.sql.definitions import DefinitionParser
+from eddyline.sql.nesting import check_depth
 
 
 class EmitParser(DefinitionParser):
@@ -32,12 +37,30 @@ class EmitParser(DefinitionParser):
         offset = self.duration() if self._match_text_seq("OFFSET") else 0
         return Emit("snapshot", every, offset_us=offset % every)
 
-    def _sheds(self) -> bool:
-        """Whether ``ON OVERLOAD SHED`` follows."""
+    def _overload(self) -> tuple[bool, tuple[exp.Expr, ...]]:
+        """Whether ``ON OVERLOAD SHED`` follows, and the expressions of its BY."""
         if not self.at_overload():
-            return False
+            return False, ()
         self._advance(2)
         if not self._match_text_seq("SHED"):
             word = self._curr.text.upper()
             raise self.fail(f"unknown ON OVERLOAD action; {did_you_mean(word, ('SHED',))}")
-        return True
+        if not self._match_text_seq("BY"):
+            return True, ()
+        return True, tuple(self._utility() for _ in self._commas())
+
+    def _commas(self) -> Iterator[None]:
+        """Once, and after each comma that follows."""
+        yield
+        while self._match(TokenType.COMMA):
+            yield
+
+    def _utility(self) -> exp.Expr:
+        at = self._curr
+        node = self._parse_disjunction()
+        if node is None:
+            raise self.fail(
+                f"expected a column or an expression after SHED BY, {self.here(at)}", at
+            )
+        check_depth(node, self.source)
+        return node

@@ -248,10 +248,10 @@ class StatementParser(EmitParser, FunctionParser):
     def _create_query(self, *, in_parts: bool = False) -> _Build:
         name, for_each = self._new_name("query"), self._for_each()
         select = replace(self._as_select(), for_each=for_each)
-        emit, sheds, given = self._emit(), self._sheds(), self._placed_options()
+        emit, (sheds, by), given = self._emit(), self._overload(), self._placed_options()
         options, offsets = option_values(given), option_offsets(given)
         return lambda text, line, column: CreateQuery(
-            text, line, column, name, select, emit, options, sheds, offsets, in_parts
+            text, line, column, name, select, emit, options, sheds, offsets, in_parts, by
         )
 
     def _for_each(self) -> ForEach | None:
@@ -329,12 +329,16 @@ class StatementParser(EmitParser, FunctionParser):
         analyze = self._match_text_seq("ANALYZE")
         target: Select | str
         emit, sheds = Emit(stated=False), False
+        by: tuple[exp.Expr, ...] = ()
         if self._curr.token_type in QUERY_TOKENS:
-            target, emit, sheds = self._select(), self._emit(), self._sheds()
+            target, emit = self._select(), self._emit()
+            sheds, by = self._overload()
         else:
             self._match_text_seq("QUERY")
             target = self._name("query")
-        return lambda text, line, column: Explain(text, line, column, target, emit, analyze, sheds)
+        return lambda text, line, column: Explain(
+            text, line, column, target, emit, analyze, sheds, by
+        )
 
     def _show(self) -> _Build:
         word = self._curr.text.upper() if self._curr else ""
@@ -352,8 +356,10 @@ class StatementParser(EmitParser, FunctionParser):
         return lambda text, line, column: Show(text, line, column, "columns", name)
 
     def _select_statement(self) -> _Build:
-        select, emit, sheds = self._select(), self._emit(), self._sheds()
-        return lambda text, line, column: SelectStatement(text, line, column, select, emit, sheds)
+        select, emit, (sheds, by) = self._select(), self._emit(), self._overload()
+        return lambda text, line, column: SelectStatement(
+            text, line, column, select, emit, sheds, by
+        )
 
     # -- parts ---------------------------------------------------------
 

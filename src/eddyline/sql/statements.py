@@ -134,11 +134,12 @@ class CreateView(Statement):
 @dataclass(frozen=True)
 class CreateQuery(Statement):
     """``CREATE QUERY name [FOR EACH ROW OF table [AS row]] AS SELECT ... [EMIT ...] [ON OVERLOAD
-    SHED] [WITH (...)]``: a standing query, or one for each row of a table.
+    SHED [BY ...]] [WITH (...)]``: a standing query, or one for each row of a table.
 
     ``options`` are the sink's, as written; ``offsets``: their offsets. ``sheds``: under overload,
-    rows of its streams may be dropped. ``in_parts``: it computes partial groups of its rows, which
-    are merged elsewhere (:func:`in_parts_statement`).
+    rows of its streams may be dropped; ``by``: first those of the lowest values, each expression of
+    one stream. ``in_parts``: it computes partial groups of its rows, which are merged elsewhere
+    (:func:`in_parts_statement`).
     """
 
     name: str
@@ -148,6 +149,7 @@ class CreateQuery(Statement):
     sheds: bool = False
     offsets: Mapping[str, OptionOffsets] = field(default_factory=dict, compare=False)
     in_parts: bool = False
+    by: tuple[exp.Expr, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -212,6 +214,7 @@ class SelectStatement(Statement):
     select: Select
     emit: Emit
     sheds: bool = False
+    by: tuple[exp.Expr, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -222,6 +225,7 @@ class Explain(Statement):
     emit: Emit
     analyze: bool
     sheds: bool = False
+    by: tuple[exp.Expr, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -204,7 +204,7 @@ class Templates:
         (statement,) = statements
         if not isinstance(statement, Parsed) or statement.sql != text.text.strip():
             return
-        if statement.select.for_each is not None:
+        if statement.select.for_each is not None or statement.by:
             return
         constants = _constants(text, statement)
         named = {0} if text.creates else set()

@@ -13,7 +13,7 @@ import pytest
 
 from eddyline import DataError, Engine
 from eddyline.engine.ingest.arrow_values import is_valid_text, with_valid_text
-from eddyline.engine.ingest.ordered_rows import taken
+from eddyline.runtime.stores.columns import taken
 
 
 def text(values: list[bytes | None]) -> pa.Array:

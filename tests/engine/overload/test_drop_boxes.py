@@ -99,6 +99,24 @@ def test_rows_that_are_kept_at_a_rate_are_kept_at_all_higher_ones() -> None:
     assert before.all()
 
 
+@pytest.mark.parametrize("keep", [0.2, 0.9])
+def test_equal_numbers_are_drawn_alike_whatever_is_beside_them(keep: float) -> None:
+    """A NULL elsewhere in a column changes nothing, nor does the sign of zero or of NaN."""
+    numbers = np.random.default_rng(4).normal(size=N)
+    numbers[:2_000], numbers[2_000:4_000] = 0.0, np.nan
+    of_other_sign = numbers.copy()
+    of_other_sign[:4_000] *= -1
+    ids = pa.array(range(N))
+    box = DropBox("s", keep)
+    plain_rows = box.keeps([ids, pa.array(numbers)])
+    assert (box.keeps([ids, pa.array(of_other_sign)]) == plain_rows).all()
+    with_null = pa.concat_arrays([pa.array(numbers), pa.nulls(1, pa.float64())])
+    beside = box.keeps([pa.concat_arrays([ids, pa.array([None], pa.int64())]), with_null])
+    assert (beside[:-1] == plain_rows).all()
+    assert (box.keeps([ids.slice(7), pa.array(numbers).slice(7)]) == plain_rows[7:]).all()
+    assert (box.places([ids, pa.array(numbers)]) == np.flatnonzero(plain_rows)).all()
+
+
 def test_rows_of_two_streams_are_drawn_apart() -> None:
     columns = ADVERSARIAL["one value, timestamps a microsecond apart"]
     both = (DropBox("a", 0.5).keeps(columns) & DropBox("b", 0.5).keeps(columns)).mean()

@@ -6,9 +6,11 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from eddyline.runtime.stores.columns import TextColumn
 from eddyline.runtime.stores.index import HashIndex, Probes
 from eddyline.runtime.stores.keys import join_keys
 from eddyline.runtime.stores.stem import (
@@ -81,15 +83,100 @@ def test_a_partition_window_counts_by_value_and_null_is_a_value() -> None:
 
 def test_fresh_columns_are_at_hand_and_not_the_users_memory() -> None:
     stem = Stem("s", SCHEMA)
+    stem.open_window("w", lambda: EndlessWindow(keep=True))
     add(stem, [0], [6])
     keys = ints(7, 8)
     stem.add(ints(1, 2), ints(3, 5), [pa.array(keys)])
     fresh = stem.gather(0, stem.fresh)
+    stem.purge(2)
     keys[:] = 0
     assert fresh.to_pylist() == [7, 8]
     assert stem.gather(0, ints(0, 2)).to_pylist() == [6, 8]
-    stem.open_window("w", lambda: EndlessWindow(keep=True))
+    stem.open_window("v", lambda: EndlessWindow(keep=True))
     assert stem.gather(0, stem.fresh).to_pylist() == []
+
+
+WIDE = (Field("k", pa.int64()), Field("t", pa.string()), Field("l", pa.list_(pa.int64())))
+
+
+def wide(rows: range) -> list[pa.Array]:
+    texts, lists = [f"text {i}" for i in rows], [[i] * (i % 3) for i in rows]
+    return [pa.array(rows), pa.array(texts), pa.array(lists, pa.list_(pa.int64()))]
+
+
+def add_wide(stem: Stem, rows: range, kept: list[int] | None = None) -> None:
+    places = None if kept is None else ints(*kept)
+    ts = ints(*(rows if kept is None else [rows[i] for i in kept]))
+    start = stem.next_id
+    stem.add(ts, 2 * np.arange(start, start + ts.size) + 1, wide(rows), places)
+
+
+@pytest.mark.parametrize("kept", [None, [1, 2, 5, 9]])
+@pytest.mark.parametrize("keep", [False, True])
+def test_columns_of_fresh_rows_are_read_as_those_of_stored_ones(
+    kept: list[int] | None, keep: bool
+) -> None:
+    stem = Stem("s", WIDE)
+    stem.open_window("w", lambda: EndlessWindow(keep=keep))
+    for chunk in range(5):
+        rows = range(10 * chunk, 10 * chunk + 10)
+        add_wide(stem, rows, kept)
+        expected = wide(rows)
+        if kept is not None:
+            expected = [c.take(pa.array(kept)) for c in expected]
+        n = len(expected[0])
+        some = stem.fresh[[1, n - 1]]
+        for column in range(3):
+            assert stem.gather(column, stem.fresh).equals(expected[column])
+            assert stem.gather(column, some).equals(expected[column].take(pa.array([1, n - 1])))
+            assert len(stem.gather(column, ints())) == 0
+        places = stem.places(some)
+        for column in range(3):
+            found = stem.column(column).gather(places)
+            assert found.equals(expected[column].take(pa.array([1, n - 1])))
+            assert stem.gather(column, some).equals(found)
+        stem.purge(10 * chunk + 9)
+        assert len(stem) == (n * (chunk + 1) if keep else 0)
+    if keep:
+        every = stem.ids(np.arange(stem.first, stem.end))
+        numbers = [i for i in range(50) if kept is None or i % 10 in kept]
+        assert stem.gather(0, every).to_pylist() == numbers
+        assert stem.gather(1, every).to_pylist() == [f"text {i}" for i in numbers]
+
+
+def test_rows_that_only_pass_are_not_stored() -> None:
+    stem = Stem("s", WIDE)
+    stem.open_window("w", lambda: EndlessWindow(keep=False))
+    for chunk in range(100):
+        add_wide(stem, range(100 * chunk, 100 * chunk + 100))
+        assert stem.gather(1, stem.fresh[[3]]).to_pylist() == [f"text {100 * chunk + 3}"]
+        stem.purge(100 * chunk + 99)
+    texts = stem.column(1)
+    assert isinstance(texts, TextColumn)
+    assert not texts.texts().data.any(), "no byte has been written"
+    assert texts.texts().offsets.size < 1_000, "and there is room for a few chunks"
+    assert stem.next_id == 10_000
+
+
+def test_a_window_that_is_opened_keeps_rows_from_then_on() -> None:
+    stem = Stem("s", WIDE)
+    stem.open_window("w", lambda: EndlessWindow(keep=False))
+    add_wide(stem, range(10))
+    stem.purge(9)
+    stem.open_window("v", lambda: TimeWindow(15))
+    for chunk in range(1, 4):
+        add_wide(stem, range(10 * chunk, 10 * chunk + 10), [0, 4])
+        if chunk == 2:
+            older = stem.ids(np.arange(stem.first, stem.end))
+            assert stem.gather(1, older).to_pylist() == ["text 10", "text 14", "text 20", "text 24"]
+        stem.purge(10 * chunk + 9)
+    assert stem.gather(0, stem.ids(np.arange(stem.first, stem.end))).to_pylist() == [30, 34]
+    saved = stem.state()
+    restored = Stem("s", WIDE)
+    restored.open_window("v", lambda: TimeWindow(15))
+    restored.restore({**saved, "windows": {"v": {}}})
+    every = restored.ids(np.arange(restored.first, restored.end))
+    assert restored.gather(2, every).equals(stem.gather(2, every))
 
 
 def test_the_longest_window_decides_and_a_closed_one_no_more() -> None:

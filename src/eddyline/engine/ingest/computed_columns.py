@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,8 +13,8 @@ import pyarrow.types as pt
 
 from eddyline.algebra.catalog import StreamDef, TimeUnit
 from eddyline.algebra.expressions import Call, Expr
-from eddyline.physical.expressions import compile_expr
-from eddyline.runtime.failures import collecting
+from eddyline.physical.expressions import Columns, compile_expr
+from eddyline.runtime.failures import Failure, collecting
 from eddyline.types import TIMESTAMP, Field
 
 #: The functions that make a timestamp of a number, with the unit of the number.
@@ -57,16 +57,30 @@ class ComputedColumn:
         Returns:
             n values, NULL where the expression fails; and string[n], or None if it fails nowhere.
         """
-        with collecting() as failures:
-            values = self._evaluate(_Rows(columns, count))
-        if not failures:
+        values, failure = evaluated(self._evaluate, columns, count)
+        if failure is None:
             return values, None
-        (failure,) = failures  # an evaluation reports its rows once
         order = np.full(count, -1, np.int64)
         order[failure.rows] = np.arange(failure.rows.size)
         reasons = failure.reasons.take(pa.array(order, mask=order < 0))
         name = pa.scalar(f"{self.field.name}: ")
         return values, pc.binary_join_element_wise(name, reasons, "")
+
+
+def evaluated(
+    evaluate: Callable[[Columns], pa.Array], columns: Sequence[pa.Array], count: int
+) -> tuple[pa.Array, Failure | None]:
+    """The values of a compiled expression for rows, and those for which it fails.
+
+    Args:
+        columns: of the rows. count: number of rows.
+    """
+    with collecting() as failures:
+        values = evaluate(_Rows(columns, count))
+    if not failures:
+        return values, None
+    (failure,) = failures  # an evaluation reports its rows once
+    return values, failure
 
 
 def computed_columns(stream: StreamDef) -> list[ComputedColumn]:

@@ -325,8 +325,9 @@ class Inputs:
         intake, stem = self._intakes[name], self.stem(name)
         ts, columns = rows.ts, rows.columns
         if not isinstance(intake, ChangeIntake):
-            self.measuring.meters[name].see(*intake.own_rows(ts, columns))
-            stem.add(ts, seq, columns)
+            own = intake.own_rows(ts, columns) if rows.places is None else (ts, columns)
+            self.measuring.meters[name].see(*own, rows.places)
+            stem.add(ts, seq, columns, rows.places)
             return
         assert isinstance(stem, TableStem), "tables that change have a TableStem"
         self.measuring.meters[name].see(ts[intake.additions(columns)], ())

@@ -10,14 +10,16 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.catalog import StreamDef
+from eddyline.algebra.expressions import Expr
 from eddyline.algebra.plan import OWN_ROW
 from eddyline.engine.ingest.arrow_values import flat
-from eddyline.engine.ingest.ordered_rows import OrderedRows, taken
+from eddyline.engine.ingest.ordered_rows import OrderedRows
 from eddyline.engine.ingest.row_reader import PlainTimes, RowReader, TypedRows, is_good
 from eddyline.engine.ingest.watermarks import StreamBound
 from eddyline.engine.overload.drop_box import DropBox
 from eddyline.engine.overload.keep_steps import KeepSteps
-from eddyline.runtime.state import State, array
+from eddyline.engine.overload.utility_box import UtilityBox
+from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem
 from eddyline.types import BEGINNING, FOREVER, arrow_schema
@@ -69,6 +71,7 @@ class Intake:
         active_us: wall clock at the last usable row; before any row, since when it is awaited.
         stem: where the rows go; None: nothing reads the table yet, and it has not changed.
         box: drops rows; None: keeps all. seen, kept: numbers of rows before and behind it.
+        utility: drops rows instead of ``box``, those of the lowest utility; None: they have none.
         steps: the keep rates by event time.
     """
 
@@ -84,6 +87,7 @@ class Intake:
         self.bad = 0
         self.stem: Stem | None = None
         self.box: DropBox | None = None
+        self.utility: UtilityBox | None = None
         self.steps = KeepSteps()
         self.seen = 0
         self.kept = 0
@@ -189,11 +193,11 @@ class Intake:
         self.rows += count
         self.seen += count
         self.note(times.last, now_us)
-        if self.box is None:
+        kept = self._kept(columns, times)
+        if kept is None:
             usable = OrderedRows(ts.copy(), np.arange(arrival, arrival + count), columns)
         else:
-            kept = np.flatnonzero(self.box.keeps(columns, self.steps.at(ts)))
-            usable = OrderedRows(ts.take(kept), arrival + kept, taken(columns, kept))
+            usable = OrderedRows(ts.take(kept), arrival + kept, columns, kept)
         self.kept += usable.ts.size
         self._hold(usable)
 
@@ -205,6 +209,8 @@ class Intake:
     def forget_time(self) -> None:
         """Treat later rows as the first of the stream."""
         self.newest = BEGINNING
+        if self.utility is not None:
+            self.utility.forget()
 
     def await_rows(self, now_us: int) -> None:
         """Measure the time without rows from now on, if it is not measured yet."""
@@ -232,6 +238,9 @@ class Intake:
             self._held = self._nothing
             return held
         ready = int(np.searchsorted(held.ts, watermark, "right"))
+        self._held = held = held.whole()
+        if not ready:
+            return held.part(0, 0)
         self._held = OrderedRows(
             held.ts[ready:].copy(),
             held.arrival[ready:].copy(),
@@ -243,7 +252,7 @@ class Intake:
         """The rows that wait, in order of time: timestamp and arrival number (int64), then the
         columns ``stored``.
         """
-        held, names = self._held, [field.name for field in self.stored]
+        held, names = self._held.whole(), [field.name for field in self.stored]
         numbers = [pa.array(held.ts), pa.array(held.arrival)]
         return pa.Table.from_arrays([*numbers, *held.columns], ["ts", "arrival", *names])
 
@@ -275,27 +284,59 @@ class Intake:
         self.steps.step(BEGINNING if self.newest == BEGINNING else self.newest + 1, keep)
         self.box = DropBox(self.definition.name, keep) if keep < 1 else None
 
+    def rank(self, utility: Expr | None, period_us: int) -> None:
+        """From now on drop the rows of the lowest utility; None: draw those that are dropped.
+
+        Args:
+            utility: over the columns. period_us: see ``UtilityBox``.
+        """
+        if utility is None:
+            self.utility = None
+        elif self.utility is None or self.utility.utility != utility:
+            self.utility = UtilityBox(self.definition.name, utility, period_us)
+
     @property
     def keep(self) -> float:
         """The share that is kept of the latest rows."""
         return 1.0 if self.box is None else self.box.keep
 
     def keep_from(self, ts: int) -> float:
-        """The largest share that is kept of rows from an instant on."""
-        return 1.0 if self.box is None else self.steps.largest(ts)
+        """The largest share that is kept of rows from an instant on; of ranked ones 1, as of any
+        part of them all may be kept.
+        """
+        if self.box is None or self.utility is not None:
+            return 1.0
+        return self.steps.largest(ts)
 
     def _thinned(self, rows: OrderedRows) -> OrderedRows:
         """The rows that the drop box keeps, and those of other engines."""
         own = self.own(rows.columns)
         count = rows.ts.size if own is None else int(np.count_nonzero(own))
         self.seen += count
-        if self.box is not None and rows.ts.size:
-            columns = rows.columns[: len(self.definition.schema)]
-            keeps = self.box.keeps(columns, self.steps.at(rows.ts))
+        columns = rows.columns[: len(self.definition.schema)]
+        keeps = self._keeps(columns, rows.ts) if rows.ts.size else None
+        if keeps is not None:
             count = int(np.count_nonzero(keeps if own is None else keeps & own))
             rows = rows.take(np.flatnonzero(keeps if own is None else keeps | ~own))
         self.kept += count
         return rows
+
+    def _keeps(self, columns: list[pa.Array], ts: Array) -> Array | None:
+        """bool[n]: whether rows with these declared columns and times are kept; None: all are."""
+        if self.utility is not None:
+            kept = self.utility.keeps(columns, ts, self.steps.at(ts))
+            return None if kept.all() else kept
+        return None if self.box is None else self.box.keeps(columns, self.steps.at(ts))
+
+    def _kept(self, columns: list[pa.Array], times: PlainTimes) -> Array | None:
+        """int64[k]: the numbers of those of these rows that are kept; None: all are."""
+        if self.utility is None:
+            if self.box is None:
+                return None
+            if times.first >= self.steps.since:  # at one rate
+                return self.box.places(columns)
+        keeps = self._keeps(columns, times.us)
+        return None if keeps is None else np.flatnonzero(keeps)
 
     def own(self, columns: list[pa.Array]) -> Array | None:
         """bool[n]: of rows with the columns ``stored``, which are the engine's own; None: all."""
@@ -331,7 +372,7 @@ class Intake:
 
     def state(self) -> State:
         """Counters and waiting rows as plain arrays."""
-        table = pa.table(self._held.columns, schema=arrow_schema(self.stored))
+        table = pa.table(self._held.whole().columns, schema=arrow_schema(self.stored))
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
@@ -341,6 +382,7 @@ class Intake:
             "ts": self._held.ts,
             "arrival": self._held.arrival,
             "steps": self.steps.state(),
+            "utility": {} if self.utility is None else self.utility.state(),
             "rows": np.frombuffer(sink.getvalue(), np.uint8),
         }
 
@@ -350,6 +392,8 @@ class Intake:
         self.newest, self.active_us, *counts = counters
         self.rows, self.late, self.bad, self.seen, self.kept = counts
         self.steps.restore(array(state, "steps"))
+        if self.utility is not None:
+            self.utility.restore(nested(state, "utility"))
         table = pa.ipc.open_stream(pa.py_buffer(array(state, "rows"))).read_all()
         columns = [flat(c) for c in table.columns]
         self._held = OrderedRows(array(state, "ts"), array(state, "arrival"), columns)

@@ -54,8 +54,12 @@ class Meter:
         meter.watch(self._values)
         return meter
 
-    def see(self, ts: Array, columns: Sequence[pa.Array]) -> None:
-        """Count rows: int64[n] timestamps in order, and their columns."""
+    def see(self, ts: Array, columns: Sequence[pa.Array], places: Array | None = None) -> None:
+        """Count rows.
+
+        Args:
+            ts: int64[n], their timestamps in order. columns, places: as of ``OrderedRows``.
+        """
         if not ts.size:
             return
         if self._start == BEGINNING:
@@ -64,7 +68,7 @@ class Meter:
         self._rows += ts.size
         self.pass_time(int(ts[-1]))
         if self._values:
-            self._sample(ts.size, columns)
+            self._sample(ts.size, columns, places)
 
     def pass_time(self, to: int) -> None:
         """Record that all streams of the group are processed up to this instant."""
@@ -76,7 +80,7 @@ class Meter:
             self._past_us = self._past_us / 2 + self._end - self._start
             self._start, self._rows = self._end, 0
 
-    def _sample(self, count: int, columns: Sequence[pa.Array]) -> None:
+    def _sample(self, count: int, columns: Sequence[pa.Array], places: Array | None) -> None:
         self._rest -= count
         if self._rest > 0:
             return
@@ -84,7 +88,12 @@ class Meter:
         self._rest = _REST * some
         start = self._end % (count - some + 1)  # deterministic, so that a replay takes these rows
         for column, counter in self._values.items():
-            counter.count(columns[column].slice(start, some), self._end)
+            values = columns[column]
+            if places is None:
+                values = values.slice(start, some)
+            else:
+                values = values.take(pa.array(places[start : start + some]))
+            counter.count(values, self._end)
 
     @property
     def rate(self) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -11,35 +11,48 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.merge import merge_destinations
-from eddyline.runtime.stores.columns import Array, raw_values
+from eddyline.runtime.stores.columns import Array, taken
 
 #: The arrival numbers of each call of an engine begin with a multiple of this, so that engines
 #: which get different rows by the same calls number them in one order.
 ARRIVALS_PER_CALL: Final = 1 << 28
-#: By width in bits, how NumPy sees plain numbers.
-_DTYPES: Final = {bits: np.dtype(f"i{bits // 8}") for bits in (16, 32, 64)}
 
 
 @dataclass(frozen=True, slots=True)
 class OrderedRows:
-    """Rows in order of time: int64[n] ts, int64[n] arrival numbers, and the stream's columns."""
+    """Rows in order of time: int64[n] ts, int64[n] arrival numbers, and the stream's columns.
+
+    Attributes:
+        places: int64[n], where the rows are in the columns, which have more; None: n are all.
+    """
 
     ts: Array
     arrival: Array
     columns: list[pa.Array]
+    places: Array | None = None
 
     def part(self, start: int, end: int) -> OrderedRows:
         """The rows in [start, end)."""
-        columns = [c.slice(start, end - start) for c in self.columns]
-        return OrderedRows(self.ts[start:end], self.arrival[start:end], columns)
+        ts, arrival = self.ts[start:end], self.arrival[start:end]
+        if self.places is not None:
+            return OrderedRows(ts, arrival, self.columns, self.places[start:end])
+        return OrderedRows(ts, arrival, [c.slice(start, end - start) for c in self.columns])
 
     def take(self, rows: Array) -> OrderedRows:
         """The rows at these positions."""
+        if self.places is not None:
+            return OrderedRows(self.ts[rows], self.arrival[rows], self.columns, self.places[rows])
         return OrderedRows(self.ts[rows], self.arrival[rows], taken(self.columns, rows))
+
+    def whole(self) -> OrderedRows:
+        """The rows with columns that have no others."""
+        if self.places is None:
+            return self
+        return OrderedRows(self.ts, self.arrival, taken(self.columns, self.places))
 
     def followed_by(self, other: OrderedRows) -> OrderedRows:
         """These rows, then those of ``other``."""
-        columns = zip(self.columns, other.columns, strict=True)
+        columns = zip(self.whole().columns, other.whole().columns, strict=True)
         return OrderedRows(
             np.concatenate((self.ts, other.ts)),
             np.concatenate((self.arrival, other.arrival)),
@@ -49,24 +62,6 @@ class OrderedRows:
     def sorted(self) -> OrderedRows:
         """The rows in order of time; equal times in the order that they have."""
         return self.take(np.argsort(self.ts, kind="stable"))
-
-
-def taken(columns: Sequence[pa.Array], rows: Array) -> list[pa.Array]:
-    """The values of columns at these positions (int64[k])."""
-    positions = pa.array(rows)
-    return [_taken(column, rows, positions) for column in columns]
-
-
-def _taken(column: pa.Array, rows: Array, positions: pa.Array) -> pa.Array:
-    """NumPy takes plain numbers in half of the time."""
-    if column.null_count or not _is_plain(column.type):
-        return column.take(positions)
-    values = raw_values(column, _DTYPES[column.type.bit_width]).take(rows)
-    return pa.Array.from_buffers(column.type, rows.size, [None, pa.py_buffer(values)])
-
-
-def _is_plain(type_: pa.DataType) -> bool:
-    return pa.types.is_primitive(type_) and type_.bit_width in _DTYPES
 
 
 @dataclass(frozen=True, slots=True)

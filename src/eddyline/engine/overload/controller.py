@@ -99,7 +99,7 @@ class Overload:
         """Apply the options that concern overload."""
         self.capacity = 1.0 if options.capacity is None else options.capacity
         self.memory = float(options.memory_bytes or inf)
-        self._every_us = options.decide_every_us
+        self._every_us = self._shedding.period_us = options.decide_every_us
         self._afterwards = options.decide == "after"
         self._measures = options.costs == "measured"
         self.shed(options.keep or None)
@@ -266,7 +266,11 @@ class Overload:
         known = self._known_rows()
         works = self._works(known, more)
         limits = Limits(self.capacity, self.memory, self._sizes.factors)
-        return verdict(works, frozenset(thinnable), limits, known, self._prices)
+        found = verdict(works, frozenset(thinnable), limits, known, self._prices)
+        if found is None or not (ranked := self._shedding.ranked(found.keep)):
+            return found
+        samples = {q: s for q, s in found.outputs.items() if not self._shedding.ranks(q, ranked)}
+        return replace(found, outputs=samples, ranked=ranked)
 
     def _works(self, known: Statistics, more: Sequence[Work] = ()) -> list[Work]:
         works = [*self._workload.works(), *more]
@@ -314,9 +318,12 @@ class Overload:
 
     def _look_at_intake(self) -> bool:
         """Whether what rows cost before the operators has changed."""
-        counts = [self._inputs.seen_and_kept(s) for s in self._inputs.streams()]
-        kept = sum(count for _, count in counts)
-        read = kept if self._afterwards else sum(count for count, _ in counts)
+        kept = read = 0
+        for stream in self._inputs.streams():
+            seen, passed = self._inputs.seen_and_kept(stream)
+            kept += passed
+            read_here = not self._afterwards or self._inputs.intake(stream).utility is not None
+            read += seen if read_here else passed
         return self._measures and self.intake.look(read, kept)
 
     def _look_at_state(self, kept: Statistics) -> bool:

@@ -20,11 +20,23 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.drawn_columns import drawn_columns
-from eddyline.kernels.hashing import below, below_each, fold_in, mix_all
-from eddyline.runtime.stores.columns import Array
+from eddyline.kernels.hashing import (
+    below,
+    below_each,
+    fold_in,
+    fold_in_doubles,
+    mix_all,
+    places_below,
+)
+from eddyline.runtime.stores.columns import Array, raw_values
 from eddyline.runtime.stores.keys import value_bits
+from eddyline.types import TIMESTAMP
 
 _HASHES: Final = 1 << 64
+_INT64: Final = np.dtype(np.int64)
+_DOUBLE: Final = np.dtype(np.float64)
+#: Types whose 64 bits are what is hashed.
+_AS_THEY_ARE: Final = (TIMESTAMP, pa.int64(), pa.duration("us"))
 #: Parts that rows are dealt to by the lowest bits of their hashes.
 _PARTS: Final = 16
 
@@ -60,12 +72,26 @@ class DropBox:
         if rates is not None and (rates != self.keep).any():
             known, places = np.unique(rates, return_inverse=True)
             limits = [min(int(rate * _HASHES), _HASHES - 1) for rate in known.tolist()]
-            drawn: Array = below_each(self._hashes(columns), np.array(limits, np.uint64)[places])
+            drawn: Array = below_each(self.hashes(columns), np.array(limits, np.uint64)[places])
             drawn |= rates == 1
             return drawn
         if self._limit == _HASHES:
             return np.ones(len(columns[0]), np.bool_)
-        kept: Array = below(self._hashes(columns), np.uint64(self._limit))
+        kept: Array = below(self.hashes(columns), np.uint64(self._limit))
+        return kept
+
+    def places(self, columns: Sequence[pa.Array]) -> Array:
+        """int64[k]: the numbers of the rows that are kept; for ``columns`` see :meth:`keeps`."""
+        if self._limit == _HASHES:
+            return np.arange(len(columns[0]))
+        kept: Array = places_below(self.hashes(columns), np.uint64(self._limit))
+        return kept
+
+    def draws(self, hashes: Array, rate: float) -> Array:
+        """bool[n]: whether rows with these ``hashes`` are kept at another rate than the box has."""
+        if rate == 1:
+            return np.ones(hashes.size, np.bool_)
+        kept: Array = below(hashes, np.uint64(int(rate * _HASHES)))
         return kept
 
     def parts(self, drawn: Sequence[pa.Array]) -> Array:
@@ -78,14 +104,21 @@ class DropBox:
         parts: Array = mix_all(self._folded(drawn).view(np.int64)) & (_PARTS - 1)
         return parts
 
-    def _hashes(self, columns: Sequence[pa.Array]) -> Array:
+    def hashes(self, columns: Sequence[pa.Array]) -> Array:
+        """uint64[n], of the columns that decide; for ``columns`` see :meth:`keeps`."""
         self._hashed = self._hashed or drawn_columns([c.type for c in columns])
         return self._folded([columns[number] for number in self._hashed])
 
     def _folded(self, columns: Sequence[pa.Array]) -> Array:
         hashes = np.full(len(columns[0]), self._seed)
         for column in columns:
-            fold_in(hashes, value_bits(column))
+            type_, known = column.type, column.null_count == 0
+            if known and type_ in _AS_THEY_ARE:
+                fold_in(hashes, raw_values(column, _INT64))
+            elif known and pa.types.is_float64(type_):
+                fold_in_doubles(hashes, raw_values(column, _DOUBLE), raw_values(column, _INT64))
+            else:
+                fold_in(hashes, value_bits(column))
         return hashes
 
 

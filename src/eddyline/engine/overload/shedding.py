@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from eddyline.algebra.expressions import Expr
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.overload.drop_box import check_rates
-from eddyline.engine.query import Query
+from eddyline.engine.query import Query, QuerySpec
+from eddyline.errors import CatalogError
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.thinned import output_share
+from eddyline.sql.binder.utilities import alike, ranking
 from eddyline.sql.catalog import Names
 
 #: Maximum number of queries that a message names.
@@ -34,11 +37,26 @@ class KeptRows:
         return KeptRows(self.seen - before.seen, self.kept - before.kept)
 
 
+def require_alike(stream: str, query: Query | QuerySpec, other: str, theirs: Expr | None) -> None:
+    """Check that a query ranks the rows of a stream as another one.
+
+    Raises:
+        CatalogError: it does not.
+    """
+    ours = query.utilities.get(stream)
+    if not alike(ours, theirs):
+        raise CatalogError(
+            f"query {query.name!r} drops rows of {stream} {ranking(ours)}, and query {other!r} "
+            f"{ranking(theirs)}: a stream has one drop box, so write the same behind "
+            "ON OVERLOAD SHED in both"
+        )
+
+
 class Shedding:
     """Sets the drop boxes of streams.
 
     A stream is thinned only if every query that reads it, directly or through views, has the clause
-    ON OVERLOAD SHED.
+    ON OVERLOAD SHED. All of them rank its rows alike, or none does.
 
     Args:
         inputs: the streams.
@@ -47,16 +65,19 @@ class Shedding:
     Attributes:
         sheddable: streams that are read, and only by queries with ON OVERLOAD SHED.
         reported: by stream that is or was thinned, the rows counted at the last report.
+        period_us: see ``UtilityBox``.
     """
 
     def __init__(self, inputs: Inputs, statistics: Statistics) -> None:
         self.sheddable: dict[str, None] = {}
         self.reported: dict[str, KeptRows] = {}
+        self.period_us = 1
         self._inputs = inputs
         self._statistics = statistics
         self._requested: Names[float] = Names()
         self._readers: dict[str, int] = {}  # number of queries by stream
         self._refusing: dict[str, dict[str, None]] = {}  # by stream: queries without the clause
+        self._allowing: dict[str, dict[str, Expr | None]] = {}  # the others, and how they rank rows
         self._before: dict[str, dict[str, KeptRows]] = {}  # by query and stream, when it was added
         self._latest: dict[str, KeptRows] = {}  # those of the last query
         self._metrics_of = self._metrics  # one object for all queries
@@ -79,6 +100,17 @@ class Shedding:
         """The requested shares, by stream."""
         return dict(self._requested)
 
+    def require_agreement(self, spec: QuerySpec) -> None:
+        """Check that a new query ranks the rows of its streams as the others that allow shedding.
+
+        Raises:
+            CatalogError: it does not.
+        """
+        for stream in sorted(spec.plans.facts.streams) if spec.sheds else ():
+            for other, theirs in self._allowing.get(stream, {}).items():
+                require_alike(stream, spec, other, theirs)
+                break  # the others agree with this one
+
     def add(self, query: Query) -> None:
         """Register the streams that a new query reads."""
         streams = sorted(query.streams)
@@ -88,7 +120,10 @@ class Shedding:
         self._before[query.name] = self._latest  # one for all that are added at a time
         for stream in streams:
             self._readers[stream] = self._readers.get(stream, 0) + 1
-            if not query.sheds:
+            if query.sheds:
+                utility = query.utilities.get(stream)
+                self._allowing.setdefault(stream, {})[query.name] = utility
+            else:
                 self._refusing.setdefault(stream, {})[query.name] = None
             self._set_box(stream)
         query.shedding = self._metrics_of
@@ -98,6 +133,7 @@ class Shedding:
         for stream in self._before.pop(query.name, ()):
             self._readers[stream] -= 1
             self._refusing.get(stream, {}).pop(query.name, None)
+            self._allowing.get(stream, {}).pop(query.name, None)
             self._set_box(stream)
         self._expected.pop(query.name, None)
 
@@ -110,7 +146,23 @@ class Shedding:
             keep = self._requested.get(stream, 1.0)
         if keep < 1:
             self.reported.setdefault(stream, self._count(stream))
+        utility = next(iter(self._allowing.get(stream, {}).values()), None)
+        self._inputs.intake(stream).rank(utility, self.period_us)
         self._inputs.thin(stream, keep)
+
+    def ranked(self, streams: Iterable[str]) -> dict[str, str]:
+        """Those of some streams whose rows are ranked, and by what."""
+        found = {stream: self._utility(stream) for stream in streams}
+        return {stream: str(utility) for stream, utility in found.items() if utility is not None}
+
+    def ranks(self, query: str, streams: Iterable[str]) -> bool:
+        """Whether a query reads one of these streams, and ranks its rows."""
+        return any(self._allowing.get(s, {}).get(query) is not None for s in streams)
+
+    def _utility(self, stream: str) -> Expr | None:
+        """By what the rows of a stream are ranked; None: those that are dropped are drawn."""
+        box = self._inputs.intake(stream).utility
+        return None if box is None else box.utility
 
     def read(self) -> set[str]:
         """The streams that queries read."""
@@ -152,6 +204,8 @@ class Shedding:
                     "kept": count.kept,
                     "why": self._why_not(stream),
                 }
+                if (utility := self._utility(stream)) is not None:
+                    found[stream]["by"] = str(utility)
         names = {s.lower() for s in streams}
         for unknown in (s for s in self._requested if s.lower() not in names):
             found[unknown] = {"why": "there is no such stream"}
@@ -180,6 +234,8 @@ class Shedding:
         return {"kept": kept, "expected_output_share": self._output_share(query, keep)}
 
     def _output_share(self, query: Query, keep: dict[str, float]) -> float | None:
+        if any(s in query.utilities for s, share in keep.items() if share < 1):
+            return None  # the rows that are kept are no sample of all
         known = self._expected.get(query.name)
         if known is None or known[0] != keep:
             known = (keep, output_share(query.plan, keep, self._statistics))
@@ -190,11 +246,14 @@ class Shedding:
         """Lines of EXPLAIN: keep rates of a query's streams, or why they are not thinned."""
         if not (metrics := self._metrics(query)):
             return []
-        lines = ["ON OVERLOAD SHED"] if query.sheds else []
+        by = ", ".join(map(str, query.utilities.values()))
+        lines = ["ON OVERLOAD SHED" + (f" BY {by}" if by else "")] if query.sheds else []
         for stream, share in metrics["kept"].items():
             keep = self._inputs.keep(stream)
             if keep < 1:
-                lines.append(f"keeps {keep:.3g} of {stream} ({share:.3g} so far)")
+                utility = self._utility(stream)
+                which = "" if utility is None else f", those of the highest {utility}"
+                lines.append(f"keeps {keep:.3g} of {stream}{which} ({share:.3g} so far)")
             elif why := self._why_not(stream):
                 lines.append(f"{stream} is not thinned: {why}")
         if metrics["expected_output_share"] is not None:

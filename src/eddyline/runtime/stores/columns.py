@@ -6,8 +6,9 @@ when to move, always by *place*: the physical index in the buffers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,8 @@ from eddyline.runtime.stores.buffers import Buffer, roomy
 from eddyline.types import sql_type
 
 Array = np.ndarray[Any, np.dtype[Any]]
+#: By width in bits, how NumPy sees plain numbers.
+_DTYPES: Final = {bits: np.dtype(f"i{bits // 8}") for bits in (16, 32, 64)}
 
 
 def unique(values: Array) -> Array:
@@ -32,6 +35,24 @@ def unique(values: Array) -> Array:
     differs[0] = True
     np.not_equal(ordered[1:], ordered[:-1], out=differs[1:])
     return ordered[differs]
+
+
+def taken(columns: Sequence[pa.Array], rows: Array) -> list[pa.Array]:
+    """The values of columns at these positions (int64[k])."""
+    positions = pa.array(rows)
+    return [_taken(column, rows, positions) for column in columns]
+
+
+def _taken(column: pa.Array, rows: Array, positions: pa.Array) -> pa.Array:
+    """NumPy takes plain numbers in half of the time."""
+    if column.null_count or not _is_plain(column.type):
+        return column.take(positions)
+    values = raw_values(column, _DTYPES[column.type.bit_width]).take(rows)
+    return pa.Array.from_buffers(column.type, rows.size, [None, pa.py_buffer(values)])
+
+
+def _is_plain(type_: pa.DataType) -> bool:
+    return pa.types.is_primitive(type_) and type_.bit_width in _DTYPES
 
 
 class Column(Protocol):

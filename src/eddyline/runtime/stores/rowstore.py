@@ -5,8 +5,9 @@ A row's *position* counts up from the first row ever; its *place* in the buffers
 than they came, by compaction (``keep``), which renumbers the rest. *Row ids* are what others may
 hold on to: they equal positions until the first compaction and stay stable across it.
 
-Cost: appending and dropping take time per row, whatever the store holds: when the buffers are full
-their pages are moved, not their rows (``buffers.py``). Compaction copies the rows that it keeps.
+Cost: appending and dropping take time per row, whatever the store holds. An empty store begins at
+the front of its buffers again; when they are full their pages are moved, not their rows
+(``buffers.py``). Compaction copies the rows that it keeps.
 """
 
 from __future__ import annotations
@@ -124,16 +125,23 @@ class RowStore:
         self,
         count: int,
         lanes: Mapping[str, Array | int],
-        columns: Sequence[pa.Array] = (),
+        columns: Sequence[pa.Array] | None = (),
     ) -> range:
-        """Append rows; returns their positions. Lanes added with a fill may be left out."""
+        """Append rows; returns their positions. Lanes added with a fill may be left out.
+
+        Args:
+            columns: None: their values are not written.
+        """
+        if self._start == self._end:  # begin at the front again
+            self.base, self._start, self._end = self.end, 0, 0
         if self._end + count > self._capacity:
             self._make_room(count)
         place = self._end
         for name, lane in self._lanes.items():
             lane.array[place : place + count] = lanes[name] if name in lanes else self._fill[name]
-        for column, arrived in zip(self._columns, columns, strict=True):
-            column.write(place, arrived)
+        if columns is not None:
+            for column, arrived in zip(self._columns, columns, strict=True):
+                column.write(place, arrived)
         if self._ids is not None:
             self._ids.array[place : place + count] = np.arange(self.next_id, self.next_id + count)
         self.next_id += count

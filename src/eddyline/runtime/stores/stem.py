@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from eddyline.kernels.windows import push_out
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.buffers import Buffer
+from eddyline.runtime.stores.columns import Array, Column, taken
 from eddyline.runtime.stores.index import Liveness
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.rowstore import RowStore
@@ -83,25 +84,85 @@ class Stem(RowStore):
         self.name = name
         self.fresh: Array = _NO_ROWS
         self._came: Sequence[pa.Array] = ()  # the columns of the fresh rows, as they came
+        self._places: Array | None = None  # of these rows in them; None: they have no others
+        self._unwritten: set[int] = set()  # columns of which the store has not these rows
         self.evicted: dict[StemWindow, Evicted] = {}
         self.arrived = 0
         self._windows: dict[object, StemWindow] = {}
         self._opened: Counter[object] = Counter()  # how often each window has been opened
         self.compact_at = 1024
 
-    def add(self, ts: Array, seq: Array, columns: Sequence[pa.Array]) -> None:
-        """Append a chunk's rows, which are in (ts, seq) order."""
-        positions = self.append(ts.size, {"ts": ts, "seq": seq}, columns)
+    def add(
+        self,
+        ts: Array,
+        seq: Array,
+        columns: Sequence[pa.Array],
+        places: Array | None = None,
+    ) -> None:
+        """Append a chunk's rows, which are in (ts, seq) order.
+
+        Their columns are written when the chunk is over, if windows need the rows then, or when one
+        is read at places of the store.
+
+        Args:
+            columns: with the rows at ``places`` (int64[n]); None: with these rows only.
+        """
+        self._settle()
+        positions = self.append(ts.size, {"ts": ts, "seq": seq}, None)
         self.arrived += ts.size
         self.fresh = self.ids(np.arange(positions.start, positions.stop))
-        self._came = columns
+        self._came, self._places = columns, places
+        self._unwritten = set(range(len(columns)))
         for window in self._windows.values():
             self._evict(window)
 
     def gather(self, column: int, ids: Array) -> pa.Array:
         if self._came and ids is self.fresh:
-            return pa.concat_arrays([self._came[column]])  # a copy: the user's memory may change
+            if self._places is None:  # a copy: the user's memory may change
+                return pa.concat_arrays([self._came[column]])
+            return taken([self._came[column]], self._places)[0]
+        if column in self._unwritten:
+            if ids.size and ids.min() >= self.fresh[0]:
+                rows = ids - self.fresh[0]
+                places = rows if self._places is None else self._places.take(rows)
+                return taken([self._came[column]], places)[0]
+            self._write(column)
         return super().gather(column, ids)
+
+    def part(self, column: int, ids: Array, names: Sequence[str]) -> pa.Array:
+        self._write(column)
+        return super().part(column, ids, names)
+
+    def column(self, number: int) -> Column:
+        self._write(number)
+        return super().column(number)
+
+    def _write(self, column: int) -> None:
+        """Write a column of the fresh rows into the store."""
+        if column not in self._unwritten:
+            return
+        self._unwritten.remove(column)
+        values, places = self._came[column], self._places
+        values = values if places is None else taken([values], places)[0]
+        self._columns[column].write(self._end - self.fresh.size, values)
+
+    def _settle(self) -> None:
+        """Write all columns."""
+        for column in sorted(self._unwritten):
+            self._write(column)
+
+    def _buffers(self) -> Iterator[Buffer | Column]:
+        self._settle()
+        return super()._buffers()
+
+    def _part(self, start: int, end: int) -> pa.RecordBatch:
+        self._settle()
+        return super()._part(start, end)
+
+    @property
+    def used_bytes(self) -> int:
+        self._settle()
+        return super().used_bytes
 
     def _evict(self, window: StemWindow) -> None:
         """Let the fresh rows evict others from a window, and set their death lanes."""
@@ -120,6 +181,7 @@ class Stem(RowStore):
         """Register a window; equal keys share one. It takes in the rows that are already here."""
         if key not in self._windows:
             window = self._windows[key] = make()
+            self._settle()
             self.fresh, self._came = self.ids(np.arange(self.first, self.end)), ()
             self._evict(window)
             self.fresh = _NO_ROWS
@@ -149,7 +211,6 @@ class Stem(RowStore):
 
     def purge(self, clock: int) -> None:
         """Drop the rows that no window needs at ``clock``; the chunk is over."""
-        self.fresh, self._came = _NO_ROWS, ()
         self.evicted.clear()
         needs = [w.needed(self, clock) for w in self._windows.values()]
         suffixes = [n for n in needs if not isinstance(n, np.ndarray)]
@@ -162,6 +223,10 @@ class Stem(RowStore):
             alive[max(start - self.first, 0) :] = True
             self.keep(alive)
             self.compact_at = 2 * len(self) + 1024
+        if len(self):
+            self._settle()
+        self._unwritten.clear()
+        self.fresh, self._came, self._places = _NO_ROWS, (), None
 
     def state(self) -> State:
         return {

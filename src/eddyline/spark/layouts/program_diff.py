@@ -173,13 +173,14 @@ def first_sinks(before: SavedProgram, script: Script) -> dict[str, dict[str, str
     return found
 
 
-#: Plan, EMIT, ON OVERLOAD SHED, and the tables that a query reads.
-_Meaning = tuple[Plan, Emit, bool, object]
+#: Plan, EMIT, ON OVERLOAD SHED, the tables that a query reads, and its BY by stream.
+_Meaning = tuple[Plan, Emit, bool, object, Mapping[str, str]]
 
 
 def _meaning(script: Script, name: str) -> _Meaning:
     query = script.queries[name]
-    return query.plan, query.emit, query.sheds, script.tables_of(name)
+    by = {stream: f"BY {utility}" for stream, utility in sorted(query.utilities.items())}
+    return query.plan, query.emit, query.sheds, script.tables_of(name), by
 
 
 def _of_query(
@@ -192,6 +193,7 @@ def _of_query(
         yield f"{what} has another SELECT"
     yield from _changed(f"{what}: EMIT", before[1], now[1])
     yield from _changed(f"{what}: ON OVERLOAD SHED", before[2], now[2])
+    yield from _entries(f"{what}: ON OVERLOAD SHED BY of stream", before[4], now[4])
 
 
 def _entries(what: str, before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:

@@ -166,7 +166,8 @@ class RunningQueries:
             SqlError: the SELECT is wrong. DataError: the sink is.
             CatalogError: the name is or was taken; or the query reads streams or tables that the
                 job does not read, or streams of several groups, or does not allow load shedding of
-                a stream of which the job drops rows, or needs rows together that are split.
+                a stream of which the job drops rows, or ranks its rows otherwise, or needs rows
+                together that are split.
             StateError: whether an earlier request has reached the job is unknown; or the query
                 needs a new layout, and the job has ended before one could begin.
         """
@@ -205,6 +206,7 @@ class RunningQueries:
         try:
             group, planned = self._group_of(query), script.planned(query)
             require_shedding(query, self._shed_streams)
+            script.require_agreement(query)
             layout = self._layouts.fitting(group, query.name, planned)
             if layout is not None:
                 self._begin(query, planned, layout)

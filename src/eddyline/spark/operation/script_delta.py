@@ -9,6 +9,7 @@ from typing import Protocol
 
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.definitions import names_read
+from eddyline.engine.overload.shedding import require_alike
 from eddyline.engine.query import Query
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.spark.layouts.layout_shards import planned
@@ -141,6 +142,17 @@ class ScriptDelta:
         if query is None:
             raise CatalogError(f"there is no query '{name}'; {did_you_mean(name, self._queries)}")
         return query
+
+    def require_agreement(self, query: Query) -> None:
+        """Check that an added query ranks the rows of streams as all others that allow shedding.
+
+        Raises:
+            CatalogError: it does not.
+        """
+        others = (q for q in self._queries.values() if q.sheds) if query.sheds else ()
+        for other in others:
+            for stream in sorted(query.streams & other.streams):
+                require_alike(stream, query, other.name, other.utilities.get(stream))
 
     def _added(self, query: Query) -> Query:
         self._queries[query.name] = query

@@ -259,7 +259,7 @@ class ShardEngine:
     @property
     def keep(self) -> dict[str, float]:
         """Keep rates below 1 for ingest in the next batch, by stream: of a stream with several, for
-        rows of several times, the largest.
+        rows of several times, the largest. Rows that are ranked are dropped here.
         """
         self.engine.parts.overload.begin_call()
         inputs = self.engine.parts.inputs
