@@ -140,8 +140,8 @@ _CHAIN: Final = (
 #: Joins above operators that take rows back.
 _ABOVE: Final = {
     "GROUP BY": (
-        "SELECT u.y, u.n FROM (SELECT b.y, COUNT(*) AS n FROM {a}, {b} WHERE a.x = b.x GROUP BY b.y)"
-        " AS u, {c} WHERE u.y = c.y"
+        "SELECT u.y, u.n FROM (SELECT b.y, COUNT(*) AS n FROM {a}, {b} WHERE a.x = b.x "
+        "GROUP BY b.y) AS u, {c} WHERE u.y = c.y"
     ),
     "LEFT JOIN": (
         "SELECT u.y, u.x FROM (SELECT b.y, a.x FROM {b} LEFT JOIN {a} ON a.x = b.x) AS u, {c} "
@@ -205,7 +205,7 @@ def feedback_cases() -> Iterator[Case]:
     for name, sql in _ABOVE.items():
         engines = {str(way): partial(_joining, sql, feedback=way, optimize=False) for way in _WAYS}
         yield Case(f"a join above {name}, few rows needed", engines, rare, 0.5)
-        often = partial(_uniform, values=500)
+        often = partial(_uniform, values=2_000)
         yield Case(f"a join above {name}, all rows needed", engines, often, 1.03)
     chain = partial(_joining, _CHAIN, optimize=False)
     apart = partial(_uniform, values=500, partners=0.0)
