@@ -38,6 +38,8 @@ from eddyline.physical.patterns import base_scan, row_ids_of
 from eddyline.physical.strategy import Strategy, TreeInputs
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
+from eddyline.runtime.feedback.key_sample import KeySample
+from eddyline.runtime.feedback.trial import very_many
 from eddyline.runtime.graph import Graph
 from eddyline.runtime.join_inputs.admitted_rows import AdmittedRows, OnArrival
 from eddyline.runtime.join_inputs.buffer import InputBuffer
@@ -249,14 +251,23 @@ class FeedbackTree:
             name = self._name(path), self._name((*path[:-1], 1 - path[-1]))
             buffer, trying = self._buffer(path), self._strategy.feedback == "auto"
             keys = [compile_expr(pair[path[-1]]) for pair in join.keys]
-            gate, scanned = Gate(name, buffer, trying=trying), self._strategy.nested_loops
-            returning = not self._strategy.combinations
-            return GatedRows(buffer, gate, keys, returning=returning, scanned=scanned)
+            scanned, returning = self._strategy.nested_loops, not self._strategy.combinations
+            pairs = partial(self._partners_in, path) if trying else very_many
+            gate = Gate(name, buffer, trying=trying, pairs=pairs)
+            rows = GatedRows(buffer, gate, keys, returning=returning, scanned=scanned)
+            rows.sample = KeySample(scanned=scanned or not keys) if trying else None
+            return rows
 
         join = self._tree.joins[path[:-1]]
         rows = self._graph.obtain(self._key(("gate", path[-1]), path[:-1], join), make)
         assert isinstance(rows, GatedRows), "the key of gated rows"
         return rows
+
+    def _partners_in(self, path: Path) -> float:
+        """How many rows of the other input of its join a row of an input meets."""
+        own, other = (self._gated_rows(p).sample for p in (path, (*path[:-1], 1 - path[-1])))
+        assert own is not None and other is not None, "trials are made"
+        return own.partners_in(other)
 
     def _feedback(
         self, path: Path, left: GatedInput, right: GatedInput, further: Probed
