@@ -316,17 +316,60 @@ def _slow(name: str, cost_s: float, x: pa.Array) -> pa.Array:
     return pa.array(numbers % 4 == 0 if name == "f1" else (numbers // 4) % 2 == 0)
 
 
+# -- feedback and drop boxes -------------------------------------------
+
+
+@dataclass(frozen=True)
+class Near:
+    """A chain whose need feedback removes, declared above the capacity: the least share of a
+    stream's rows ``kept`` in any call; cores ``taken`` in the last seconds, and ``judged`` then.
+    """
+
+    kept: float
+    taken: float
+    judged: float
+
+
+def chain_example(seconds: int = 45) -> Near:
+    """The chain of four streams without pairs of the last two; the model expects more cores than
+    there are.
+    """
+    options = EngineOptions(capacity=0.5)
+    strategy = StrategyOptions(executor="tree", optimize=False)
+    engine = Engine(options, strategy=strategy)
+    for stream in _STREAMS:
+        engine.sql(
+            f"CREATE STREAM {stream} (ts TIMESTAMP, x BIGINT, y BIGINT, z BIGINT) TIMESTAMP BY ts "
+            f"WITH (rate = {_ROWS}, distinct = 'x: 500, y: 500, z: 500')"
+        )
+    windows = {s: f"{s} [RANGE {_WINDOW_S} SECONDS] AS {s}" for s in _STREAMS}
+    engine.query(f"{_CHAIN.format(**windows)} ON OVERLOAD SHED", name="q")
+    kept, taken = 1.0, []
+    for second in range(seconds):
+        rows = _uniform(second, values=500, partners=0.0)
+        began = time.process_time()
+        changes = engine.process(rows)
+        taken.append(time.process_time() - began)
+        for share in changes.kept.values():
+            kept = min(kept, share.kept / max(share.seen, 1))
+    found = engine.verdict
+    assert found is not None, "rates are declared"
+    last = taken[seconds // 2 :]
+    return Near(kept, sum(last) / len(last), found.needed)
+
+
 # -- all ---------------------------------------------------------------
 
 
 def run_decisions(*, json: bool) -> None:
     """Measure and print all cases."""
     found = [compared(case) for case in (*feedback_cases(), *shedding_cases())]
-    example = functions_example()
+    example, near = functions_example(), chain_example()
     if json:
         for comparison in found:
             print(json_text.dumps(comparison.as_dict()))
         print(json_text.dumps({"case": "functions", **vars(example)}))
+        print(json_text.dumps({"case": "chain near capacity", **vars(near)}))
         return
     table = Table(title="Processor time of calls, as multiples")
     for column in ("case", "times", "asked at most"):
@@ -339,4 +382,8 @@ def run_decisions(*, json: bool) -> None:
     console.print(
         f"two functions: {example.taken:.3f} cores taken, {example.judged:.3f} judged, "
         f"{example.expected:.3f} in the better order"
+    )
+    console.print(
+        f"a chain whose need feedback removes: {near.kept:.0%} of the rows kept, {near.taken:.4f} "
+        f"cores taken, {near.judged:.4f} judged"
     )

@@ -22,7 +22,7 @@ from eddyline.engine.checkpoint.segments import SavedRows, Segments
 from eddyline.errors import StateError
 from eddyline.runtime.state import Array, Rows, State, flatten, unflatten
 
-_VERSION = 16
+_VERSION = 17
 
 
 def write_saved(

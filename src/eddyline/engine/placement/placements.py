@@ -143,9 +143,10 @@ class Placements:
     def change(self, query: Query, placement: Placement) -> None:
         """Move a query as the re-optimizer proposes."""
         if isinstance(placement, TreePlacement) and placement.joins is not None:
-            query.plan = placement.plan
-            query.reordered += 1
-            self.reordered += 1
+            before, query.plan = query.placement, placement.plan
+            if not (isinstance(before, TreePlacement) and before.order == placement.order):
+                query.reordered += 1
+                self.reordered += 1
         self._move(query, placement)
 
     # -- checkpoint ----------------------------------------------------

@@ -60,7 +60,8 @@ def relayed(top: Join, strategy: Strategy) -> Join:
     has nothing to say about them.
     """
     is_on = strategy.feedback in ("jit", "auto") and strategy.feedback_form is None
-    if not is_on or not top.takes_back or not all(map(_is_timed, nodes(top))):
+    is_on &= top.feeds_back and top.takes_back
+    if not is_on or not all(map(_is_timed, nodes(top))):
         return top
     positions: dict[Plan, list[Wanted]] = {}
     _visit(top, (), positions, set())

@@ -59,7 +59,7 @@ def takes_feedback(plan: Join, strategy: Strategy) -> bool:
     """Whether a join runs as a tree with feedback: another join is one of its inputs, and no input
     deletes rows.
     """
-    if strategy.feedback == "off" or plan.takes_back:
+    if strategy.feedback == "off" or plan.takes_back or not plan.feeds_back:
         return False
     return any(join_below(p) is not None for p in plan.inputs)
 
@@ -264,8 +264,15 @@ class FeedbackTree:
         return rows
 
     def _partners_in(self, path: Path) -> float:
-        """How many rows of the other input of its join a row of an input meets."""
-        own, other = (self._gated_rows(p).sample for p in (path, (*path[:-1], 1 - path[-1])))
+        """How many rows of the other input of its join a row of an input meets; it is not known
+        while that is a join whose rows are suspended themselves.
+        """
+        beside = (*path[:-1], 1 - path[-1])
+        below = [p for p in self._tree.joins if p[: len(beside)] == beside]
+        gates = (self._gated_rows((*p, side)).gate for p in below for side in (0, 1))
+        if not all(gate.is_unprobed for gate in gates):
+            return very_many()
+        own, other = (self._gated_rows(p).sample for p in (path, beside))
         assert own is not None and other is not None, "trials are made"
         return own.partners_in(other)
 
