@@ -115,6 +115,34 @@ def test_a_stream_joined_with_itself_is_not_suspended_where_all_of_it_is_needed(
     assert feed(engine, 1, c=[(0, 3), (0, 5)]) == [(5,)]
 
 
+def test_groups_that_several_queries_read_are_made_once() -> None:
+    """The second query with other needs, and those after it, read all groups."""
+    engine = engine_of(
+        f"SELECT j.k, j.n FROM ({GROUPED}) AS j, c {_HOUR} WHERE j.k = c.k", feedback="auto"
+    )
+    with_d = f"SELECT j.k, j.n FROM ({GROUPED}) AS j, d {_HOUR} WHERE j.k = d.k"
+    for name, least in (("r", 5), ("s", 6)):
+        engine.query(f"{with_d} AND d.g > {least}", name=name)
+    groups = [o for o in engine.stats()["operators"] if o["operator"] == "GroupBy"]
+    assert len(groups) == 2
+    feed(engine, 0, a=[(0, k) for k in range(9)], b=[(0, 0)])
+    engine.drop("q")
+    engine = _restarted(engine)
+    engine.query(f"{with_d} AND d.g > 0", name="q")
+    assert feed(engine, 1, d=[(1, 3)]) == [(3, 1)]
+    assert sum(o["operator"] == "GroupBy" for o in engine.stats()["operators"]) == 1
+
+
+def test_queries_with_the_same_needs_share_groups() -> None:
+    sql = f"SELECT j.k, j.n FROM ({GROUPED}) AS j, c {_HOUR} WHERE j.k = c.k"
+    engine = engine_of(sql, feedback="auto")
+    engine.query(f"{sql} AND j.n > 1", name="r")
+    feed(engine, 0, a=[(0, k) for k in range(9)], b=[(0, 0)])
+    assert made(engine, "Join") == 0
+    text = engine.queries["q"].explain(analyze=True)
+    assert "a" in text and engine.stats()["queries"]["q"]["rows_suspended"] >= 9
+
+
 @pytest.mark.parametrize("feedback", ["off", "doe"])
 def test_forms_without_it(feedback: str) -> None:
     engine = engine_of(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final, assert_never
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -119,6 +120,7 @@ class NodePlanner(GroupPlanner):
     def __init__(self, graph: Graph, stem_of: StemOf, strategy: Strategy) -> None:
         super().__init__(graph, strategy)
         self._stem_of = stem_of
+        self._relayed: WeakKeyDictionary[Plan, Plan] = WeakKeyDictionary()  # inputs, as they run
 
     # -- plan nodes ----------------------------------------------------
 
@@ -280,7 +282,9 @@ class NodePlanner(GroupPlanner):
         tree = without_evictions(plan) if plan.takes_back and self._may_evict else plan
         if isinstance(tree, Join) and takes_feedback(tree, self._strategy):
             return self._feedback_tree(tree).join()
-        plan = relayed(plan, self._strategy)
+        needed = relayed(plan, self._strategy)
+        self._relayed.update(zip(plan.inputs, needed.inputs, strict=True))
+        plan = needed
         keys = ([k for k, _ in plan.keys], [k for _, k in plan.keys])
         sources = [self._stored(p) for p in plan.inputs]
         scanned = self._strategy.nested_loops

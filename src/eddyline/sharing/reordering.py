@@ -131,6 +131,17 @@ def without_feedback(plan: Plan) -> Plan:
     return bottom_up(plan, changed)
 
 
+def without_relays(plan: Plan) -> Plan:
+    """The plan with joins that say nothing about what they need of inputs which take rows back."""
+
+    def changed(node: Plan) -> Plan:
+        if not isinstance(node, Join) or isinstance(node, Lookup) or not node.takes_back:
+            return node
+        return replace(node, feeds_back=False)
+
+    return bottom_up(plan, changed)
+
+
 def joins_in(plan: Plan, tree: Tree) -> dict[Tree, Join]:
     """The joins of a plan, by the subtree that each computes."""
     return dict(

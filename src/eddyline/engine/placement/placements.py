@@ -92,6 +92,8 @@ class Placements:
         unshared = filled(found.unshared)
         if reads_groups and isinstance(unshared, TreePlacement):
             unshared = replace(unshared, why=SAME_GROUPS)
+        if isinstance(unshared, TreePlacement) and self._execution.shares_inputs(unshared.plan):
+            unshared = unshared.unrelayed()
         self._move(query, unshared, open_to=filled(found.open_to))
 
     def start_parameterized(

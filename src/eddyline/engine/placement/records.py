@@ -21,6 +21,7 @@ def record(placement: Placement) -> dict[str, Any]:
             "learned": is_learned,
             "all_changes": placement.all_changes,
             "feedback": placement.feedback,
+            "relays": placement.relays,
             "why": placement.why,
         }
     eddy = None if placement.eddy is None else placement.eddy.number
@@ -46,6 +47,7 @@ def recorded(found: Candidates, saved: Mapping[str, Any]) -> Placement:
         return learned(found.shared[0], leaves(order))
     changes, feedback = saved["all_changes"], saved["feedback"]
     tree = replace(found.tree, all_changes=changes, feedback=feedback)
+    tree = tree if saved["relays"] else tree.unrelayed()
     return replace(tree, why=why) if order is None else tree.reordered(order, why)
 
 

@@ -17,7 +17,7 @@ the input with the key are there then. Those that come late, with the partner, c
 before it on; what has been shown until then had no partner.
 
 Source: Yang and Papadias 2008, section V: an operator that does not produce partial results passes
-feedback to those below it. docs/decisions/0118 has the argument.
+feedback to those below it. docs/decisions/0124 has the argument.
 """
 
 from __future__ import annotations

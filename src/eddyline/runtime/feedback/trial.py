@@ -12,7 +12,7 @@ TRIAL_ROWS: Final = 4_096
 #: Minimum share of rows that stay suspended for good.
 _OF_USE: Final = 0.05
 #: What it costs to probe for a match of a row, and to make a pair of rows and join it further up,
-#: as multiples of what it costs to join a row without partners: measured, docs/decisions/0119.
+#: as multiples of what it costs to join a row without partners: measured, docs/decisions/0125.
 _PROBE_COST: Final = 2.0
 _PAIR_COST: Final = 1.0
 #: Number of rows that pass unprobed before the next trial; it doubles after each failure.
