@@ -45,3 +45,10 @@ def test_the_example_is_judged_by_what_it_takes(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(decisions, "_FUNCTION_ROWS", 100)
     found = decisions.functions_example(seconds=20)
     assert found.judged == pytest.approx(found.taken, rel=0.4)
+
+
+def test_nothing_is_shed_for_a_need_that_feedback_removes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decisions, "_ROWS", 2_000)
+    found = decisions.chain_example(seconds=10)
+    assert found.kept == 1.0
+    assert found.judged < 0.1  # the model: 1.17

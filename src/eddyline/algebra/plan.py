@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, cast
 
+from eddyline.algebra.nodes.admitted import Admitted, Partners
 from eddyline.algebra.nodes.asof import AsofJoin
 from eddyline.algebra.nodes.base import Keys, Plan
 from eddyline.algebra.nodes.joins import (
@@ -64,6 +65,7 @@ AnyPlan: TypeAlias = (
     StreamScan
     | TableScan
     | SharedRows
+    | Admitted
     | Filter
     | Project
     | Unnest
@@ -94,6 +96,7 @@ def sealed(plan: Plan) -> AnyPlan:
 
 __all__ = [
     "OWN_ROW",
+    "Admitted",
     "AntiJoin",
     "AnyPlan",
     "AsofJoin",
@@ -113,6 +116,7 @@ __all__ = [
     "Negation",
     "Over",
     "PartialGroupBy",
+    "Partners",
     "Plan",
     "Product",
     "Project",

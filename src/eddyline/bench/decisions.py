@@ -139,6 +139,19 @@ _CHAIN: Final = (
 )
 
 
+#: Joins above operators that take rows back.
+_ABOVE: Final = {
+    "GROUP BY": (
+        "SELECT u.y, u.n FROM (SELECT b.y, COUNT(*) AS n FROM {a}, {b} WHERE a.x = b.x "
+        "GROUP BY b.y) AS u, {c} WHERE u.y = c.y"
+    ),
+    "LEFT JOIN": (
+        "SELECT u.y, u.x FROM (SELECT b.y, a.x FROM {b} LEFT JOIN {a} ON a.x = b.x) AS u, {c} "
+        "WHERE u.y = c.y"
+    ),
+}
+
+
 def _joining(
     *queries: str,
     feedback: Feedback = "auto",
@@ -191,6 +204,11 @@ def feedback_cases() -> Iterator[Case]:
     for name, (sql, joins) in _BETWEEN.items():
         engines = {name: partial(_joining, sql), "plain": partial(_joining, *joins)}
         yield Case(f"{name} between joins", engines, rare, 1.2, is_same=name == "UNION ALL")
+    for name, sql in _ABOVE.items():
+        engines = {str(way): partial(_joining, sql, feedback=way, optimize=False) for way in _WAYS}
+        yield Case(f"a join above {name}, few rows needed", engines, rare, 0.5)
+        often = partial(_uniform, values=2_000)
+        yield Case(f"a join above {name}, all rows needed", engines, often, 1.03)
     chain = partial(_joining, _CHAIN, optimize=False)
     apart = partial(_uniform, values=500, partners=0.0)
     engines = {str(way): partial(chain, feedback=way) for way in _WAYS}
@@ -300,17 +318,60 @@ def _slow(name: str, cost_s: float, x: pa.Array) -> pa.Array:
     return pa.array(numbers % 4 == 0 if name == "f1" else (numbers // 4) % 2 == 0)
 
 
+# -- feedback and drop boxes -------------------------------------------
+
+
+@dataclass(frozen=True)
+class Near:
+    """A chain whose need feedback removes, declared above the capacity: the least share of a
+    stream's rows ``kept`` in any call; cores ``taken`` in the last seconds, and ``judged`` then.
+    """
+
+    kept: float
+    taken: float
+    judged: float
+
+
+def chain_example(seconds: int = 45) -> Near:
+    """The chain of four streams without pairs of the last two; the model expects more cores than
+    there are.
+    """
+    options = EngineOptions(capacity=0.5)
+    strategy = StrategyOptions(executor="tree", optimize=False)
+    engine = Engine(options, strategy=strategy)
+    for stream in _STREAMS:
+        engine.sql(
+            f"CREATE STREAM {stream} (ts TIMESTAMP, x BIGINT, y BIGINT, z BIGINT) TIMESTAMP BY ts "
+            f"WITH (rate = {_ROWS}, distinct = 'x: 500, y: 500, z: 500')"
+        )
+    windows = {s: f"{s} [RANGE {_WINDOW_S} SECONDS] AS {s}" for s in _STREAMS}
+    engine.query(f"{_CHAIN.format(**windows)} ON OVERLOAD SHED", name="q")
+    kept, taken = 1.0, []
+    for second in range(seconds):
+        rows = _uniform(second, values=500, partners=0.0)
+        began = time.process_time()
+        changes = engine.process(rows)
+        taken.append(time.process_time() - began)
+        for share in changes.kept.values():
+            kept = min(kept, share.kept / max(share.seen, 1))
+    found = engine.verdict
+    assert found is not None, "rates are declared"
+    last = taken[seconds // 2 :]
+    return Near(kept, sum(last) / len(last), found.needed)
+
+
 # -- all ---------------------------------------------------------------
 
 
 def run_decisions(*, json: bool) -> None:
     """Measure and print all cases."""
     found = [compared(case) for case in (*feedback_cases(), *shedding_cases())]
-    example = functions_example()
+    example, near = functions_example(), chain_example()
     if json:
         for comparison in found:
             print(json_text.dumps(comparison.as_dict()))
         print(json_text.dumps({"case": "functions", **vars(example)}))
+        print(json_text.dumps({"case": "chain near capacity", **vars(near)}))
         return
     table = Table(title="Processor time of calls, as multiples")
     for column in ("case", "times", "asked at most"):
@@ -323,4 +384,8 @@ def run_decisions(*, json: bool) -> None:
     console.print(
         f"two functions: {example.taken:.3f} cores taken, {example.judged:.3f} judged, "
         f"{example.expected:.3f} in the better order"
+    )
+    console.print(
+        f"a chain whose need feedback removes: {near.kept:.0%} of the rows kept, {near.taken:.4f} "
+        f"cores taken, {near.judged:.4f} judged"
     )

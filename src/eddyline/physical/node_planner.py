@@ -6,12 +6,14 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final, assert_never
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
 
 from eddyline.algebra.patterns import Pattern
 from eddyline.algebra.plan import (
+    Admitted,
     AntiJoin,
     AsofJoin,
     Distinct,
@@ -54,6 +56,7 @@ from eddyline.physical.compiled import (
 )
 from eddyline.physical.evictions import evicting_scans, without_evictions
 from eddyline.physical.expressions import compile_expr, compile_predicate
+from eddyline.physical.feedback.relay import relayed
 from eddyline.physical.feedback.tree import FeedbackTree, feeds_back, takes_feedback
 from eddyline.physical.group_planner import GroupPlanner
 from eddyline.physical.match_recognize import matching as compiled_matching
@@ -118,6 +121,7 @@ class NodePlanner(GroupPlanner):
     def __init__(self, graph: Graph, stem_of: StemOf, strategy: Strategy) -> None:
         super().__init__(graph, strategy)
         self._stem_of = stem_of
+        self._relayed: WeakKeyDictionary[Plan, Plan] = WeakKeyDictionary()  # inputs, as they run
 
     # -- plan nodes ----------------------------------------------------
 
@@ -141,6 +145,8 @@ class NodePlanner(GroupPlanner):
                 return self._table_scan(node)
             case SharedRows():
                 return SuppliedInput()
+            case Admitted():
+                return self._admitted(node)
             case Filter() | Project():
                 return self._above(node, self.build(node.input, probed=probed))
             case Unnest():
@@ -277,6 +283,9 @@ class NodePlanner(GroupPlanner):
         tree = without_evictions(plan) if plan.takes_back and self._may_evict else plan
         if isinstance(tree, Join) and takes_feedback(tree, self._strategy):
             return self._feedback_tree(tree).join()
+        needed = relayed(plan, self._strategy)
+        self._relayed.update(zip(plan.inputs, needed.inputs, strict=True))
+        plan = needed
         keys = ([k for k, _ in plan.keys], [k for _, k in plan.keys])
         sources = [self._stored(p) for p in plan.inputs]
         scanned = self._strategy.nested_loops
@@ -291,7 +300,11 @@ class NodePlanner(GroupPlanner):
         """Whether feedback knows rows that are evicted: pairs are kept by the expiry of rows."""
         return self._strategy.feedback_form is None and not self._strategy.combinations
 
-    def _feedback_tree(self, plan: Join | LookupSemiJoin) -> JoinTreeBuilder:
+    def _admitted(self, plan: Admitted) -> Operator:
+        scans = [self.build(scan, probed=True) for scan in plan.beside]
+        return self._feedback_tree(plan).admitted(scans)
+
+    def _feedback_tree(self, plan: Join | LookupSemiJoin | Admitted) -> JoinTreeBuilder:
         form = self._strategy.feedback_form
         make = FeedbackTree if form is None else form.tree
         inputs = TreeInputs(self._stored, self._distinct_over, self._spooled, self.results_of)

@@ -8,6 +8,7 @@ from typing import assert_never
 from eddyline.algebra.expressions import ColumnRef
 from eddyline.algebra.per_node import per_node
 from eddyline.algebra.plan import (
+    Admitted,
     AntiJoin,
     AsofJoin,
     Distinct,
@@ -76,7 +77,7 @@ def row_ids_of(plan: Plan) -> RowIds:
             return RowIds(3, stored=False)
         case SharedRows():  # and the number of the query; computed by the flow
             return RowIds(1 + sum(row_ids_of(p).width for p in node.sources), stored=False)
-        case Filter():
+        case Filter() | Admitted():
             return row_ids_of(node.input)
         case Project():
             ids = row_ids_of(node.input)

@@ -14,8 +14,10 @@ from functools import partial
 
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.patterns import Pattern
-from eddyline.algebra.plan import Filter, GroupBy, Join, Plan, Project
+from eddyline.algebra.plan import Filter, GroupBy, Join, Lookup, Plan, Project
+from eddyline.algebra.reads import nodes
 from eddyline.physical.compiled import output
+from eddyline.physical.feedback.relay import relayed
 from eddyline.physical.node_planner import NodePlanner
 from eddyline.physical.patterns import is_endless, keeps_output, replaced_by, unbounded_scan
 from eddyline.runtime.operators.base import Operator
@@ -69,6 +71,20 @@ class Planner(NodePlanner):
     def runs(self, grouping: Plan) -> bool:
         """Whether there is an operator of this GROUP BY or DISTINCT already."""
         return ("replacing", grouping) in self._graph or self._key(grouping, True) in self._graph
+
+    def shares_inputs(self, plan: Plan) -> bool:
+        """Whether inputs of joins of a plan, which take rows back, run for other queries: with all
+        their rows, or with those that others need. Feedback is always relayed with ``jit``.
+        """
+        if self._strategy.feedback != "auto":
+            return False
+        return any(
+            self._key(side, True) in self._graph or self._relayed.get(side, needed) != needed
+            for node in nodes(plan)
+            if isinstance(node, Join) and not isinstance(node, Lookup) and node.takes_back
+            for side, needed in zip(node.inputs, relayed(node, self._strategy).inputs, strict=True)
+            if side != needed
+        )
 
     def reads_all_changes(self, plan: Plan) -> bool:
         """Whether a plan that is read at multiples of a period alone reads all changes of groups,

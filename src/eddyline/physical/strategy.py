@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from eddyline.algebra.plan import (
+    Admitted,
     AntiJoin,
     Distinct,
     GroupBy,
@@ -37,6 +38,9 @@ class JoinTreeBuilder(Protocol):
     def looking_up(self, make: Callable[[Operator], Operator]) -> Operator:
         """The operator that looks up the results of the tree, made of their operator."""
 
+    def admitted(self, scans: Sequence[Operator]) -> Operator:
+        """The rows of the input of an ``Admitted``; ``scans``: of all streams beside."""
+
 
 @dataclass(frozen=True)
 class TreeInputs:
@@ -63,7 +67,7 @@ class FeedbackForm(Protocol):
 
     def tree(
         self,
-        top: Join | LookupSemiJoin,
+        top: Join | LookupSemiJoin | Admitted,
         graph: Graph,
         strategy: Strategy,
         inputs: TreeInputs,

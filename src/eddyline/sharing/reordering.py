@@ -8,7 +8,7 @@ row they show, and until when.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import pyarrow as pa
@@ -27,6 +27,7 @@ from eddyline.algebra.plan import (
 from eddyline.optimizer.join_graph import JoinGraph
 from eddyline.optimizer.joins.trees import Tree, leaves, subtrees
 from eddyline.optimizer.rules.order_joins import joined_as, with_own_terms_below
+from eddyline.optimizer.traversal import bottom_up
 from eddyline.sharing.flat import flatten
 from eddyline.sharing.signature import Part, Signature, spanning, with_length
 
@@ -116,6 +117,29 @@ def _tree(plan: Plan, first: int) -> tuple[Tree | None, int]:
     left, middle = _tree(plan.left, first)
     right, last = _tree(plan.right, middle)
     return (None if left is None or right is None else (left, right)), last
+
+
+def without_feedback(plan: Plan) -> Plan:
+    """The plan with joins that tell those below nothing about what they need."""
+
+    def changed(node: Plan) -> Plan:
+        if not isinstance(node, Join) or isinstance(node, Lookup):
+            return node
+        is_above = any(type(below_projections(p)) is Join for p in node.inputs)
+        return replace(node, feeds_back=False) if is_above else node
+
+    return bottom_up(plan, changed)
+
+
+def without_relays(plan: Plan) -> Plan:
+    """The plan with joins that say nothing about what they need of inputs which take rows back."""
+
+    def changed(node: Plan) -> Plan:
+        if not isinstance(node, Join) or isinstance(node, Lookup) or not node.takes_back:
+            return node
+        return replace(node, feeds_back=False)
+
+    return bottom_up(plan, changed)
 
 
 def joins_in(plan: Plan, tree: Tree) -> dict[Tree, Join]:

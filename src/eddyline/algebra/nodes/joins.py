@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -37,9 +37,12 @@ class Join(Keyed):
 
     Keeps both inputs while they are alive. No keys mean a nested-loop join; ``residual`` is over
     left schema + right schema. :func:`join` makes it, or a LookupJoin.
+
+    ``feeds_back``: joins below may be told which of their rows are needed.
     """
 
     residual: Expr | None = None
+    feeds_back: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -48,8 +51,11 @@ class Join(Keyed):
             check_columns(self.residual, self.schema)
 
     def with_inputs(self, *inputs: Plan) -> Plan:
+        if inputs == self.inputs:
+            return self
         left, right = inputs
-        return self if inputs == self.inputs else join(left, right, self.keys, self.residual)
+        joined = join(left, right, self.keys, self.residual)
+        return joined if self.feeds_back else replace(joined, feeds_back=False)
 
     @cached_property
     def schema(self) -> Schema:

@@ -207,6 +207,10 @@ class Execution:
         """Whether a tree has an operator of this GROUP BY or DISTINCT."""
         return self._planner.runs(grouping)
 
+    def shares_inputs(self, plan: Plan) -> bool:
+        """Whether other queries have operators of what feedback would be relayed through."""
+        return self._planner.shares_inputs(plan)
+
     def joined(self, join: Join) -> tuple[int, int] | None:
         """Rows that a join of a tree has joined so far, and results; None: it does not run."""
         operator = self._planner.join(join)

@@ -31,6 +31,8 @@ _CHANGED: Final = 0.1
 #: The first period over which rates are measured; each one is twice as long as the last, up to
 #: ``decide_every``.
 _FIRST_PERIOD_US: Final = 5_000_000
+#: The same while it is not known what feedback between joins saves.
+_FEEDBACK_PERIOD_US: Final = 1_000_000
 #: How far needs may be above a limit with drop boxes.
 _TOLERANCE: Final = 0.01
 
@@ -90,6 +92,7 @@ class Overload:
         self._period_us = _FIRST_PERIOD_US
         self._kept_since: int | None = None  # when shares of rows changed last
         self._due = False
+        self._awaits_feedback = False  # nothing is dropped until its CPU time is known
         self._known: Verdict | None = None
         self._largest: dict[str, float] | None = None  # of ``_known``; None: not computed
         self._state: tuple[float, dict[str, float]] | None = None  # likewise
@@ -175,7 +178,11 @@ class Overload:
             return
         self._due = False
         found = self.verdict()
-        if found is not None:
+        self._awaits_feedback = self._must_wait(found)
+        if self._awaits_feedback:
+            self._due = True
+            self._request({})
+        elif found is not None:
             self._request(found.keep)
             self._workload.reorder(found.reordered)
             self._reordered = self._workload.reordered
@@ -297,7 +304,8 @@ class Overload:
             self._look_at_intake()
             return
         before_us, before = self._since
-        self._period_us = min(2 * self._period_us, self._every_us)
+        if not self._awaits_feedback:
+            self._period_us = min(2 * self._period_us, self._every_us)
         seconds = (newest - before_us) / 1e6
         rates = {s: (n - before.get(s, 0)) / seconds for s, n in seen.items()}
         self._since = (newest, seen)
@@ -311,6 +319,14 @@ class Overload:
         if any(_differ(rate, self._rates.get(s)) for s, rate in rates.items()):
             self._rates = rates
             self.changed()
+
+    def _must_wait(self, found: Verdict | None) -> bool:
+        """Whether rows would be dropped for CPU time that feedback may save: the model does not
+        know what it saves, so that is measured first.
+        """
+        if found is None or not found.keep or not self._measures or self.memory < inf:
+            return False
+        return self._workload.awaits_feedback()
 
     @property
     def _timed_by(self) -> Prices | None:
@@ -338,7 +354,8 @@ class Overload:
 
     def _is_due(self, newest: int) -> bool:
         """Whether a period of measuring begins or is over."""
-        period_us = min(self._period_us, self._every_us)
+        first_us = _FEEDBACK_PERIOD_US if self._awaits_feedback else self._every_us
+        period_us = min(self._period_us, self._every_us, first_us)
         return self._since is None or newest - self._since[0] >= period_us
 
     # -- checkpoints ---------------------------------------------------

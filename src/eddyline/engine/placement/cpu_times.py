@@ -11,8 +11,10 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-#: Minimum CPU seconds of a period from which a factor is computed.
+#: Minimum CPU seconds of a period from which a factor is computed, or so many times as many that
+#: were expected: then it is known to be small.
 _LEAST_S: Final = 2e-3
+_MANY: Final = 10
 #: Relative change of a factor that matters.
 _CHANGED: Final = 1.2
 
@@ -44,6 +46,11 @@ class CpuTimes:
         known = self._units.get(unit)
         return default if known is None or known.last is None else known.factor
 
+    def is_known(self, unit: Hashable) -> bool:
+        """Whether a unit has been measured."""
+        known = self._units.get(unit)
+        return known is not None and known.last is not None
+
     def look(self, unit: Hashable, spent: float, expected: float) -> bool:
         """Compare what a unit has taken since the last look with the expected time; a new unit is
         measured from now on.
@@ -59,7 +66,7 @@ class CpuTimes:
             self._units[unit] = _Unit(spent)
             return False
         found, known.spent = spent - known.spent, spent  # less: other operators took over
-        if found < _LEAST_S or expected <= 0:
+        if (found < _LEAST_S and expected < _MANY * _LEAST_S) or expected <= 0:
             return False
         now = found / expected
         before, known.factor = known.factor, min(now, now if known.last is None else known.last)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from eddyline.algebra.plan import Plan
 from eddyline.optimizer.joins.trees import Tree
 from eddyline.physical.flows import EddyNumber
-from eddyline.sharing.reordering import Joins
+from eddyline.sharing.reordering import Joins, without_feedback, without_relays
 from eddyline.sharing.signature import Part, Signature
 
 
@@ -71,6 +71,8 @@ class TreePlacement:
         learned_in: the flow placement whose fan-outs gave the order; None: it was chosen by cost.
         all_changes: of a query that is read at ticks, whether it reads all changes of its groups;
             None: that is decided when it begins to run.
+        feedback: joins may tell those below what they need. relays: so may those above inputs that
+            take rows back, which no other query reads then.
         why: the reason, for EXPLAIN and ``stats``.
     """
 
@@ -79,12 +81,28 @@ class TreePlacement:
     order: Tree | None = None
     learned_in: FlowPlacement | None = None
     all_changes: bool | None = field(default=None, compare=False)
+    feedback: bool = True
+    relays: bool = True
     why: str = field(default="", compare=False)
 
     def reordered(self, order: Tree, why: str) -> TreePlacement:
         """The placement with its joins in another order."""
         assert self.joins is not None, "only these joins change their order"
-        return replace(self, plan=self.joins.plan(order), order=order, why=why)
+        plan = self.joins.plan(order)
+        plan = plan if self.feedback else without_feedback(plan)
+        return replace(self, plan=plan, order=order, why=why)
+
+    def unrelayed(self) -> TreePlacement:
+        """The placement over inputs that take rows back with all their rows."""
+        return replace(self, plan=without_relays(self.plan), relays=False)
+
+    def with_feedback(self, feedback: bool, why: str) -> TreePlacement:
+        """The placement with its joins in the same order, with feedback or without; ``why`` follows
+        the reason for the order.
+        """
+        assert self.order is not None, "of joins"
+        why = f"{self.why.partition('; ')[0]}; {why}"
+        return replace(self, feedback=feedback).reordered(self.order, why)
 
 
 Placement: TypeAlias = FlowPlacement | TreePlacement

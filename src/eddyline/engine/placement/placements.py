@@ -92,6 +92,8 @@ class Placements:
         unshared = filled(found.unshared)
         if reads_groups and isinstance(unshared, TreePlacement):
             unshared = replace(unshared, why=SAME_GROUPS)
+        if isinstance(unshared, TreePlacement) and self._execution.shares_inputs(unshared.plan):
+            unshared = unshared.unrelayed()
         self._move(query, unshared, open_to=filled(found.open_to))
 
     def start_parameterized(
@@ -143,9 +145,10 @@ class Placements:
     def change(self, query: Query, placement: Placement) -> None:
         """Move a query as the re-optimizer proposes."""
         if isinstance(placement, TreePlacement) and placement.joins is not None:
-            query.plan = placement.plan
-            query.reordered += 1
-            self.reordered += 1
+            before, query.plan = query.placement, placement.plan
+            if not (isinstance(before, TreePlacement) and before.order == placement.order):
+                query.reordered += 1
+                self.reordered += 1
         self._move(query, placement)
 
     # -- checkpoint ----------------------------------------------------

@@ -20,6 +20,8 @@ def record(placement: Placement) -> dict[str, Any]:
             "order": placement.order,
             "learned": is_learned,
             "all_changes": placement.all_changes,
+            "feedback": placement.feedback,
+            "relays": placement.relays,
             "why": placement.why,
         }
     eddy = None if placement.eddy is None else placement.eddy.number
@@ -43,7 +45,9 @@ def recorded(found: Candidates, saved: Mapping[str, Any]) -> Placement:
     if saved["learned"]:
         assert order is not None, "an order was learned"
         return learned(found.shared[0], leaves(order))
-    tree = replace(found.tree, all_changes=saved["all_changes"])
+    changes, feedback = saved["all_changes"], saved["feedback"]
+    tree = replace(found.tree, all_changes=changes, feedback=feedback)
+    tree = tree if saved["relays"] else tree.unrelayed()
     return replace(tree, why=why) if order is None else tree.reordered(order, why)
 
 

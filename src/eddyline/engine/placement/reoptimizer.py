@@ -12,6 +12,7 @@ from eddyline.engine.execution.execution import Execution
 from eddyline.engine.placement import fan_outs
 from eddyline.engine.placement.candidates import learned, may_wait
 from eddyline.engine.placement.fan_outs import Steadiness
+from eddyline.engine.placement.feedback_trials import FeedbackTrials
 from eddyline.engine.placement.join_costs import FanOuts, as_measured, best_tree, shown
 from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
 from eddyline.engine.placement.records import tree_from
@@ -108,6 +109,7 @@ class Reoptimizer:
         self._execution = execution
         self._planning = planning
         self._costing = Priced(planning.prices, planning.prices)
+        self._trials = FeedbackTrials()
         self._compared = 0, 0  # at this number of rows; number of the query that is next
 
     def watch(self, query: Query, *, unshared: bool) -> None:
@@ -133,6 +135,7 @@ class Reoptimizer:
     def forget(self, query: Query) -> None:
         """Stop measuring a query."""
         self.by_cost.pop(query.name, None)
+        self._trials.forget(query)
         self.by_fan_outs.pop(query.name, None)
 
     def proposals(self) -> Iterator[tuple[Query, Placement]]:
@@ -151,12 +154,14 @@ class Reoptimizer:
             if better is not None:
                 share = f"{better.share:.0%} of what its joins cost in the order before"
                 yield known.query, self.reordered(known, better.tree, f"expected to take {share}")
+            elif (other := self._trials.proposal(known.query, known.placement)) is not None:
+                yield known.query, other
 
     # -- orders chosen by cost -----------------------------------------
 
     def due(self) -> list[ByCost]:
         """The queries whose costs are to be compared now, in turns."""
-        if not self.by_cost or self._planning.margin == inf:
+        if not self.by_cost:
             return []
         (seen, turn), rows = self._compared, self._planning.rows()
         if rows - seen < _PERIOD_ROWS:
@@ -167,10 +172,11 @@ class Reoptimizer:
 
     def better(self, known: ByCost) -> Better | None:
         """A better order for a query; None: there is none, or too little is known."""
-        if not known.joins.graph.is_known(self._planning.known()):
+        margin = self._planning.margin
+        if margin == inf or not known.joins.graph.is_known(self._planning.known()):
             return None
         best, share = best_tree(self._as_measured(known), known.order, self._costing)
-        return Better(best, share) if share * self._planning.margin < 1 else None
+        return Better(best, share) if share * margin < 1 else None
 
     def cheapest(self, known: ByCost, statistics: Statistics) -> Tree:
         """The order that costs least by these statistics, once windows are full; the present one if
@@ -209,11 +215,13 @@ class Reoptimizer:
             }
             for name, known in self.by_cost.items()
         }
-        return {"compared": self._compared, "measured": measured}
+        rests = self._trials.saved(known.query for known in self.by_cost.values())
+        return {"compared": self._compared, "measured": measured, "rests": rests}
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Take over what ``saved`` returned; the queries run."""
         self._compared = tuple(saved["compared"])
+        self._trials.restore(saved["rests"])
         for name, measured in saved["measured"].items():
             self.by_cost[name].measured = FanOuts(
                 {tree_from(tree): fan_out for tree, fan_out in measured["fan_outs"]},

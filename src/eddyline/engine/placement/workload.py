@@ -12,6 +12,7 @@ from eddyline.algebra.plan import Join, Plan
 from eddyline.engine.execution.shared_flow import Kind, Learning, SharedFlow
 from eddyline.engine.execution.subscriptions import FlowSubscription
 from eddyline.engine.placement.cpu_times import CpuTimes
+from eddyline.engine.placement.feedback_trials import gives_feedback
 from eddyline.engine.placement.placements import Placements
 from eddyline.engine.placement.reoptimizer import ByCost, Reoptimizer
 from eddyline.engine.query import Query
@@ -151,6 +152,14 @@ class Workload:
             placement = self._reoptimizer.reordered(work.known, work.order, why)
             self._placements.change(work.known.query, placement)
 
+    def awaits_feedback(self) -> bool:
+        """Whether the CPU time of a tree with feedback has not been measured yet."""
+        return any(
+            gives_feedback(query)
+            for query in self._queries.values()
+            if query.flow is None and not self.times.is_known(_tree_name(query))
+        )
+
     # -- results, compared with the expected number --------------------
 
     def learn(
@@ -262,8 +271,13 @@ def _tree(work: Work, query: Query) -> _Unit:
         operators = in_order([query.operator])
         return _seconds_of(operators) + sum(o.delivering_seconds for o in operators)
 
-    name = f"tree {query.name}"
+    name = _tree_name(query)
     return _Unit(name, name, [work], spent)
+
+
+def _tree_name(query: Query) -> str:
+    """The key of the unit of a tree, if the query is the first with these operators."""
+    return f"tree {query.name}"
 
 
 def _seconds_of(operators: Iterable[Operator]) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from eddyline.algebra.expressions import Expr, conjunction, shift_columns, without_names
-from eddyline.algebra.plan import Join, LookupSemiJoin
+from eddyline.algebra.plan import Admitted, Join, LookupSemiJoin
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.requirements import JoinTree, Path, Requirement, passed_on
 from eddyline.physical.strategy import Strategy
@@ -33,7 +33,7 @@ class FeedbackPlanner:
     def __init__(
         self,
         tree: JoinTree,
-        top: Join | LookupSemiJoin,
+        top: Join | LookupSemiJoin | Admitted,
         graph: Graph,
         strategy: Strategy,
         buffer: Callable[[Path], InputBuffer],

@@ -19,6 +19,7 @@ from typing import Final, TypeAlias
 
 from eddyline.algebra.expressions import Expr, columns_of, shift_columns
 from eddyline.algebra.plan import (
+    Admitted,
     Distinct,
     Join,
     LookupJoin,
@@ -96,19 +97,38 @@ class JoinTree:
 TABLE: Final[Path] = (-1,)
 
 
+def is_outside(path: Path) -> bool:
+    """Whether these are rows that the results of a tree meet outside of it."""
+    return bool(path) and path[0] < 0
+
+
 def join_tree(
-    root: Join, strategy: Strategy, looked_up: LookupJoin | LookupSemiJoin | None = None
+    root: Join, strategy: Strategy, above: LookupJoin | LookupSemiJoin | Admitted | None = None
 ) -> JoinTree:
-    """The tree below a join; ``looked_up``: the look-up join above it, if any."""
+    """The tree below a join; ``above``: the look-up join above it, or what its results meet."""
     tree = JoinTree({}, {}, {}, {}, {})
     wanted: tuple[Requirement, ...] = ()
-    if looked_up is not None:
-        tree.inputs[TABLE] = looked_up.right
-        keys = tuple(Key(own, 0, other) for own, other in looked_up.keys)
-        at_once = looked_up.is_static  # to one that changes rows may be added
-        wanted = (_lowered(Requirement((TABLE,), keys, at_once=at_once), looked_up.left),)
+    if isinstance(above, Admitted):
+        wanted = requirements_of(above, tree)
+    elif above is not None:
+        tree.inputs[TABLE] = above.right
+        keys = tuple(Key(own, 0, other) for own, other in above.keys)
+        at_once = above.is_static  # to one that changes rows may be added
+        wanted = (_lowered(Requirement((TABLE,), keys, at_once=at_once), above.left),)
     _visit(root, (), wanted, tree, strategy)
     return tree
+
+
+def requirements_of(plan: Admitted, tree: JoinTree) -> tuple[Requirement, ...]:
+    """The requirements on the rows of the plan's input; adds what they are about to a tree."""
+    found = []
+    for number, partners in enumerate(plan.partners, 1):
+        path = (-number,)
+        tree.inputs[path] = partners.plan
+        found.append(
+            Requirement((path,), tuple(Key(own, 0, other) for own, other in partners.keys))
+        )
+    return tuple(found)
 
 
 def _visit(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from itertools import chain
 from typing import TypeAlias
 
 from eddyline.algebra.plan import (
+    Admitted,
     Distinct,
     Filter,
     Join,
@@ -24,12 +25,23 @@ from eddyline.physical.compiled import output, residual, scan_below
 from eddyline.physical.evictions import evicting_scans
 from eddyline.physical.expressions import compile_expr, compile_predicate
 from eddyline.physical.feedback.planner import FeedbackPlanner
-from eddyline.physical.feedback.requirements import TABLE, Path, inner_join, join_below, join_tree
+from eddyline.physical.feedback.requirements import (
+    JoinTree,
+    Path,
+    inner_join,
+    is_outside,
+    join_below,
+    join_tree,
+    requirements_of,
+)
 from eddyline.physical.patterns import base_scan, row_ids_of
 from eddyline.physical.strategy import Strategy, TreeInputs
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
+from eddyline.runtime.feedback.key_sample import KeySample
+from eddyline.runtime.feedback.trial import very_many
 from eddyline.runtime.graph import Graph
+from eddyline.runtime.join_inputs.admitted_rows import AdmittedRows, OnArrival
 from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.gated_input import GatedInput
 from eddyline.runtime.join_inputs.gated_rows import GatedRows
@@ -47,7 +59,7 @@ def takes_feedback(plan: Join, strategy: Strategy) -> bool:
     """Whether a join runs as a tree with feedback: another join is one of its inputs, and no input
     deletes rows.
     """
-    if strategy.feedback == "off" or plan.takes_back:
+    if strategy.feedback == "off" or plan.takes_back or not plan.feeds_back:
         return False
     return any(join_below(p) is not None for p in plan.inputs)
 
@@ -74,7 +86,7 @@ class FeedbackTree:
     where a tree has the same join twice.
 
     Args:
-        top: the join on top, or the look-up join above it.
+        top: the join on top, or the look-up join above it, or the rows of it that are needed.
         inputs: builds the operators of inputs that are no joins of the tree.
 
     Attributes:
@@ -87,7 +99,7 @@ class FeedbackTree:
 
     def __init__(
         self,
-        top: Join | LookupSemiJoin,
+        top: Join | LookupSemiJoin | Admitted,
         graph: Graph,
         strategy: Strategy,
         inputs: TreeInputs,
@@ -96,12 +108,7 @@ class FeedbackTree:
         self._graph = graph
         self._strategy = strategy
         self._inputs = inputs
-        if isinstance(top, Lookup):
-            join = inner_join(top.left)
-            assert join is not None, "feeds_back says so"
-            self._tree = join_tree(join, strategy, top)
-        else:
-            self._tree = join_tree(top, strategy)
+        self._tree = _tree_of(top, strategy)
         self._planner = FeedbackPlanner(
             self._tree, top, graph, strategy, self._buffer, self._admitted, self._name
         )
@@ -113,7 +120,29 @@ class FeedbackTree:
 
     def looking_up(self, make: Callable[[Operator], Operator]) -> Operator:
         """The look-up join above the tree; ``make`` builds it over the top of the tree."""
-        return self._while_read(lambda: make(self._above((), self._top.left)))
+        below = self._top.input if isinstance(self._top, Admitted) else self._top.left
+        return self._while_read(lambda: make(self._above((), below)))
+
+    def admitted(self, scans: Sequence[Operator]) -> Operator:
+        """The rows of the top's input that are needed; ``scans``: as of ``OnArrival``."""
+        assert isinstance(self._top, Admitted), "the top"
+        if isinstance(self._top.input, Join):
+            return self.looking_up(partial(self._on_arrival, scans))
+        rows = self._graph.obtain(("admitted rows", self._top), self._admitted_rows)
+        return self._on_arrival(scans, rows)
+
+    def _admitted_rows(self) -> Operator:
+        """The rows of an input that is no join, as far as they are needed."""
+        probed: Probed = {}
+        probes = [self._planner.probe(r, probed) for r in self._tree.requirements[()]]
+        buffer, trying = self._buffer(()), self._strategy.feedback == "auto"
+        gate = Gate((self._name(()), self._name((-1,))), buffer, trying=trying)
+        gate.add(self, probes, unjudged=False)
+        return AdmittedRows(buffer, gate, list(probed))
+
+    def _on_arrival(self, scans: Sequence[Operator], rows: Operator) -> Operator:
+        partners = [self._buffer(path) for path in self._tree.inputs if is_outside(path)]
+        return OnArrival(rows, [*partners, *scans])
 
     def join(self) -> Operator:
         join = self._while_read(partial(self._join, (), {}))
@@ -196,7 +225,7 @@ class FeedbackTree:
 
     def _is_read(self, path: Path) -> bool:
         """Whether the rows of the join at a path have a consumer in the tree."""
-        return bool(path) or isinstance(self._top, Lookup)
+        return bool(path) or isinstance(self._top, (Lookup, Admitted))
 
     def _input(self, path: Path, *, gated: bool) -> GatedInput:
         """An input of a join."""
@@ -212,7 +241,7 @@ class FeedbackTree:
 
     def _admitted(self, path: Path) -> InputBuffer | GatedRows:
         """The rows of an input that its gate admits, or all, if it has none."""
-        is_gated = path != TABLE and self._is_read(path[:-1])
+        is_gated = not is_outside(path) and self._is_read(path[:-1])
         return self._gated_rows(path) if is_gated else self._buffer(path)
 
     def _gated_rows(self, path: Path) -> GatedRows:
@@ -222,14 +251,30 @@ class FeedbackTree:
             name = self._name(path), self._name((*path[:-1], 1 - path[-1]))
             buffer, trying = self._buffer(path), self._strategy.feedback == "auto"
             keys = [compile_expr(pair[path[-1]]) for pair in join.keys]
-            gate, scanned = Gate(name, buffer, trying=trying), self._strategy.nested_loops
-            returning = not self._strategy.combinations
-            return GatedRows(buffer, gate, keys, returning=returning, scanned=scanned)
+            scanned, returning = self._strategy.nested_loops, not self._strategy.combinations
+            pairs = partial(self._partners_in, path) if trying else very_many
+            gate = Gate(name, buffer, trying=trying, pairs=pairs)
+            rows = GatedRows(buffer, gate, keys, returning=returning, scanned=scanned)
+            rows.sample = KeySample(scanned=scanned or not keys) if trying else None
+            return rows
 
         join = self._tree.joins[path[:-1]]
         rows = self._graph.obtain(self._key(("gate", path[-1]), path[:-1], join), make)
         assert isinstance(rows, GatedRows), "the key of gated rows"
         return rows
+
+    def _partners_in(self, path: Path) -> float:
+        """How many rows of the other input of its join a row of an input meets; it is not known
+        while that is a join whose rows are suspended themselves.
+        """
+        beside = (*path[:-1], 1 - path[-1])
+        below = [p for p in self._tree.joins if p[: len(beside)] == beside]
+        gates = (self._gated_rows((*p, side)).gate for p in below for side in (0, 1))
+        if not all(gate.is_unprobed for gate in gates):
+            return very_many()
+        own, other = (self._gated_rows(p).sample for p in (path, beside))
+        assert own is not None and other is not None, "trials are made"
+        return own.partners_in(other)
 
     def _feedback(
         self, path: Path, left: GatedInput, right: GatedInput, further: Probed
@@ -256,10 +301,13 @@ class FeedbackTree:
     def _buffer(self, path: Path) -> InputBuffer:
         if path not in self._buffers:
             plan = self._tree.inputs[path]
-            inner = join_below(plan) is not None
+            is_join = join_below(plan) is not None
+            inner, what = is_join and not is_outside(path), "buffer"
             source = self._result(path, plan) if inner else self._inputs.leaf(plan)
             make = partial(InputBuffer, source, self._rows(plan, source, inner=inner))
-            operator = self._graph.obtain(self._key("buffer", path, plan), make)
+            if is_join and not inner:
+                what = "all results"
+            operator = self._graph.obtain(self._key(what, path, plan), make)
             assert isinstance(operator, InputBuffer), "what has been obtained"
             self._buffers[path] = operator
         return self._buffers[path]
@@ -290,6 +338,20 @@ class FeedbackTree:
         else:
             make = partial(ProjectOperator, source, [output(e) for e in plan.exprs])
         return self._graph.obtain(self._key("above", path, plan), make)
+
+
+def _tree_of(top: Join | LookupSemiJoin | Admitted, strategy: Strategy) -> JoinTree:
+    if isinstance(top, Admitted):
+        if isinstance(top.input, Join):
+            return join_tree(top.input, strategy, top)
+        tree = JoinTree({}, {(): top.input}, {}, {}, {})
+        tree.requirements[()] = requirements_of(top, tree)
+        return tree
+    if isinstance(top, Lookup):
+        join = inner_join(top.left)
+        assert join is not None, "feeds_back says so"
+        return join_tree(join, strategy, top)
+    return join_tree(top, strategy)
 
 
 def _feedback_of(join: JoinOperator) -> JoinFeedback:

@@ -16,7 +16,7 @@ from eddyline.runtime.batch import Batch
 from eddyline.runtime.feedback.key_index import RowBuffer
 from eddyline.runtime.feedback.match_probe import MatchProbe
 from eddyline.runtime.feedback.sweeps import Sweeps
-from eddyline.runtime.feedback.trial import Trial
+from eddyline.runtime.feedback.trial import Trial, very_many
 from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.index import HashIndex
 from eddyline.runtime.stores.rowstore import Lane
@@ -33,9 +33,9 @@ class ProbeQueue:
         missed: number of rows without the match so far.
     """
 
-    def __init__(self, probe: MatchProbe, buffer: RowBuffer) -> None:
+    def __init__(self, probe: MatchProbe, buffer: RowBuffer, trial: Trial) -> None:
         self.probe = probe
-        self.trial = Trial()
+        self.trial = trial
         self.missed = 0
         self._buffer = buffer
         self._suspended: HashIndex | None = buffer.new_index()  # None: rows pass unprobed
@@ -83,10 +83,16 @@ class Consumer:
     """
 
     def __init__(
-        self, buffer: RowBuffer, probes: Sequence[MatchProbe], *, trying: bool, unjudged: bool
+        self,
+        buffer: RowBuffer,
+        probes: Sequence[MatchProbe],
+        pairs: Callable[[], float],
+        *,
+        trying: bool,
+        unjudged: bool,
     ) -> None:
         self._buffer = buffer
-        self.queues = [ProbeQueue(p, buffer) for p in probes]
+        self.queues = [ProbeQueue(p, buffer, Trial(pairs)) for p in probes]
         self._trying = trying
         self.unjudged = unjudged
 
@@ -184,17 +190,25 @@ class Gate:
 
     Args:
         name: of the input, and of the input that it is joined with.
-        trying: probe for matches only as long as that is useful.
+        trying: probe for matches only as long as that is useful. pairs: as of ``Trial``.
 
     Attributes:
         asked, refused, resumed: number of new rows judged, of rows suspended, and released later.
         sweeps: when visible rows are judged again.
     """
 
-    def __init__(self, name: tuple[str, str], buffer: RowBuffer, *, trying: bool) -> None:
+    def __init__(
+        self,
+        name: tuple[str, str],
+        buffer: RowBuffer,
+        *,
+        trying: bool,
+        pairs: Callable[[], float] = very_many,
+    ) -> None:
         self._name = name
         self._buffer = buffer
         self._trying = trying
+        self._pairs = pairs
         self._consumers: dict[Hashable, Consumer] = {}
         self._passed: Lane | None = None  # 1: the row has passed, for whichever consumer
         self.sweeps = Sweeps()
@@ -207,7 +221,7 @@ class Gate:
         if self._consumers and self._passed is None:
             self._passed = self._buffer.new_lane(0)
         self._consumers[name] = Consumer(
-            self._buffer, probes, trying=self._trying, unjudged=unjudged
+            self._buffer, probes, self._pairs, trying=self._trying, unjudged=unjudged
         )
 
     def remove(self, name: Hashable) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.key_index import KeySet
+from eddyline.runtime.feedback.key_sample import KeySample
 from eddyline.runtime.feedback.key_sets import KeySets
 from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.operators.base import Operator, Tick
@@ -71,6 +72,7 @@ class GatedRows(Operator):
             FOREVER; None: there are none.
         passed: the rows admitted in this chunk.
         keys: key sets over the admitted rows.
+        sample: of the keys of all rows; None: nothing reads it.
     """
 
     def __init__(
@@ -91,6 +93,8 @@ class GatedRows(Operator):
         self.keys = KeySets(self)
         self.chunk = 0
         self.left: Lane | None = None
+        self.sample: KeySample | None = None
+        self._before = self.clock  # the end of the chunk before the last one
         self._returning = returning
         self._columns = tuple(join_keys)
 
@@ -99,8 +103,10 @@ class GatedRows(Operator):
         return self.inputs[:1]
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        self.chunk += 1
+        self.chunk, self._before = self.chunk + 1, self.clock
         batch, positions, keys = self._keyed(batches[0], self.buffer.placed)
+        if self.sample is not None:
+            self.sample.see(batch, keys)
         if self.gate.is_sweep_due(len(batch)) and self._returning:
             self._sweep()
         if self.gate.is_open(len(batch)):
@@ -188,7 +194,7 @@ class GatedRows(Operator):
 
     def all(self) -> Array:
         passed, there = self.passed, self._there()
-        there = there[self.buffer.rows.alive_until(there) > self.clock]
+        there = there[self.buffer.rows.alive_until(there) > self._before]
         return np.unique(np.concatenate((there, passed.positions, passed.released)))
 
     def rows_at(self, positions: Array) -> Batch:

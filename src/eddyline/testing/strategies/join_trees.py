@@ -110,6 +110,23 @@ def join_tree_case(
         terms = [f"l.{random.choice(columns)} = t.{c}" for c in random.choice(["k", "k", "kw"])]
         shown = ", ".join(f"l.{c}" for c in columns)
         sql = f"SELECT {shown}, t.w FROM ({sql}) AS l, t WHERE {' AND '.join(terms)}"
+    batches, instants, cuts = random_batches(random, streams, values)
+    if table is not None and updates != "static":
+        changes = _changes(random, table, sorted(set(instants)), values)
+        ends = [0, *(instants[b] for b in cuts), instants[-1] + _SECOND]
+        at = np.searchsorted(changes["_ts"].to_numpy().astype(np.int64), ends).tolist()
+        slices = (changes.slice(a, b - a) for a, b in pairwise(at))
+        batches = tuple({**batch, "t": t} for batch, t in zip(batches, slices, strict=True))
+    restart = frozenset(n for n in range(len(batches)) if random.random() < 0.15)
+    return JoinTreeCase(streams, sql, batches, restart, table, updates)
+
+
+def random_batches(
+    random: Random, streams: int, values: int
+) -> tuple[tuple[dict[str, pa.Table], ...], list[int], list[int]]:
+    """Batches of rows of s0, s1, ... with keys of few values; the instants of the rows, and the
+    numbers of the rows before which batches end.
+    """
     now, rows, instants = 0, [], list[int]()
     for _ in range(random.choice([20, 40, 80, 120])):
         now += random.choice([0, 0, 0, 1, 1, 2, 5])
@@ -119,19 +136,11 @@ def join_tree_case(
     # rows of one instant stay together: their order is that of the streams within a call
     clean = [i for i in range(1, len(rows)) if instants[i] != instants[i - 1]]
     cuts = sorted(random.sample(clean, min(len(clean), random.choice([0, 1, 3, 8]))))
-    bounds = [0, *cuts, len(rows)]
     batches = tuple(
         {f"s{i}": _table([r[1:] for r in rows[a:b] if r[0] == i]) for i in range(streams)}
-        for a, b in pairwise(bounds)
+        for a, b in pairwise([0, *cuts, len(rows)])
     )
-    if table is not None and updates != "static":
-        changes = _changes(random, table, sorted(set(instants)), values)
-        ends = [0, *(instants[b] for b in cuts), instants[-1] + _SECOND]
-        at = np.searchsorted(changes["_ts"].to_numpy().astype(np.int64), ends).tolist()
-        slices = (changes.slice(a, b - a) for a, b in pairwise(at))
-        batches = tuple({**batch, "t": t} for batch, t in zip(batches, slices, strict=True))
-    restart = frozenset(n for n in range(len(batches)) if random.random() < 0.15)
-    return JoinTreeCase(streams, sql, batches, restart, table, updates)
+    return batches, instants, cuts
 
 
 def _changes(random: Random, table: pa.Table, instants: Sequence[int], values: int) -> pa.Table:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from eddyline.algebra.expressions import Expr, conjunction
+from eddyline.algebra.plan import Admitted, LookupSemiJoin
 from eddyline.algebra.plan import Join as JoinPlan
-from eddyline.algebra.plan import LookupSemiJoin
 from eddyline.bench.comparison.reactive.components import components
 from eddyline.bench.comparison.reactive.detector import Component, Detector
 from eddyline.bench.comparison.reactive.gate import ReactiveGate
@@ -99,7 +99,7 @@ class Reactive:
 
     def tree(
         self,
-        top: JoinPlan | LookupSemiJoin,
+        top: JoinPlan | LookupSemiJoin | Admitted,
         graph: Graph,
         strategy: Strategy,
         inputs: TreeInputs,
