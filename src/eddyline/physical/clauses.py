@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from eddyline.algebra.expressions import ColumnRef, Expr, Literal, conjuncts
+from eddyline.algebra.expressions import ColumnRef, Expr, Literal, columns_of, conjuncts, walk
+from eddyline.algebra.functions.user_defined import UserCall
 from eddyline.algebra.plan import OWN_ROW
 from eddyline.physical.expressions import compile_expr
 from eddyline.runtime.eddy.policies import make_policy
@@ -32,7 +33,9 @@ def clauses(terms: Sequence[Expr]) -> tuple[Clause, ...]:
 def _attribute(expr: Expr) -> Attribute:
     if isinstance(expr, ColumnRef):
         return _column(expr, expr.name)
-    return Attribute(expr, str(expr), expr.type, compile_expr(expr), plain=False)
+    calls = any(isinstance(part, UserCall) for part in walk(expr))
+    reads = None if calls else frozenset(columns_of(expr))
+    return Attribute(expr, str(expr), expr.type, compile_expr(expr), plain=False, reads=reads)
 
 
 @lru_cache(maxsize=1_024)

@@ -4,7 +4,8 @@ The rows of a chunk that some query requires are built into their source's input
 the other sources, one after the other, in the order of the routing policy::
 
       rows ──▶ filter bank ──▶ build ──▶ probe ──▶ probe ──▶ residual predicates ──▶ recipients
-               (lineage &=)            (lineage &= that of the rows found, and of windows)
+               (lineage &=)            (lineage &= that of the rows found, of windows, and of
+                                        predicates over the sources joined: ``between_stems.py``)
 
 Two constraints make every result come out once (section 2.3 of the paper): all rows of the chunk
 are built before any of them probes, and a probe finds only rows that came before its own. So a

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from eddyline.kernels.lineage import any_wanted, meet_levels
 from eddyline.kernels.merge import merged_levels
 from eddyline.runtime.batch import Batch, Stored
+from eddyline.runtime.eddy.between_stems import BetweenSteMs
 from eddyline.runtime.eddy.deferral import Deferral
 from eddyline.runtime.eddy.flow import Members
 from eddyline.runtime.eddy.routing import Composites, Routing, in_order, singletons
@@ -143,6 +145,10 @@ class ResultForm(ABC):
     ) -> tuple[Array, Array]:
         """See ``PairSelection``."""
 
+    def narrowed(self, target: int, joined: Composites) -> Composites:
+        """See ``PairSelection``."""
+        return joined
+
     def longest(self, target: int, probing: Composites) -> Array | int:
         if probing.group is None or self.groups is None:
             lengths = self.windows[target].lengths
@@ -239,6 +245,13 @@ class LineageForm(ResultForm):
     ) -> tuple[Array, Array]:
         """See ``LineageInput.meet``."""
         return self.parts.inputs[target].meet(own, number, found, age, self.windows[target])
+
+    def narrowed(self, target: int, joined: Composites) -> Composites:
+        return self._between.narrowed(target, joined)
+
+    @cached_property
+    def _between(self) -> BetweenSteMs:
+        return BetweenSteMs(self.parts.residual, self._stems, self._cells)
 
     def with_recipients(self, whole: Composites) -> Batch:
         batch, width = self._batch(whole), self.parts.members.width

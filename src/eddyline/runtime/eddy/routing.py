@@ -204,6 +204,11 @@ class PairSelection(Protocol):
             int64[q], the pairs; per pair ``Composites.required``.
         """
 
+    def narrowed(self, target: int, joined: Composites) -> Composites:
+        """Those that some query requires after predicates over the sources joined so far; the last
+        one is ``target``.
+        """
+
     def longest(self, target: int, probing: Composites) -> Array | int:
         """The longest window over a source of the queries that require each composite."""
 
@@ -313,14 +318,16 @@ class Routing:
                 pieces = self._pieces(piece, probe, selection)
                 joined = [self._probed(some, origin, probe, selection) for some in pieces]
                 returned = sum(map(len, joined))
-                if virtual.policy is not None:
-                    seconds = time.perf_counter() - began
-                    virtual.policy.observe(probe, count, returned, seconds)
                 if batch.group is None:
                     probe.visited += count
                     probe.returned += returned
                 if probe.to is None:
                     probe.to = self._joined(virtual.joined | {probe.source})
+                if probe.to.probes:  # those over all sources are applied to the results
+                    joined = [selection.narrowed(probe.source, some) for some in joined]
+                if virtual.policy is not None:
+                    seconds = time.perf_counter() - began
+                    virtual.policy.observe(probe, count, sum(map(len, joined)), seconds)
                 waiting += [(probe.to, found) for found in joined]
 
     def _pieces(

@@ -10,7 +10,7 @@ Source: Madden et al. 2002, section 2.2.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final, cast
 
 import numpy as np
@@ -56,6 +56,7 @@ class FilterBank:
         has_predicates: whether some query does not accept every row.
         computed: number of grouped filters over expressions.
         visits: number of rows that filters have evaluated.
+        version: grows when queries are added and removed.
     """
 
     def __init__(self, policy: Policy, *, boxed: bool = False) -> None:
@@ -70,6 +71,7 @@ class FilterBank:
         self.has_predicates = False
         self.computed = 0
         self.visits = 0
+        self.version = 0
         self._screenings = 0
 
     @property
@@ -141,6 +143,7 @@ class FilterBank:
                 self._late.pop(key, None)
 
     def _look(self) -> None:
+        self.version += 1
         self.has_predicates = bool(self._filters or self._impossible or self._disjunctive)
 
     def narrow(self, batch: Batch, lineage: Array) -> None:
@@ -361,19 +364,30 @@ class FilterBank:
             return list(self._filters.values())
         return [f for f in self._filters.values() if not self.is_put_off(f)]
 
+    def narrow_by(
+        self, filters: Iterable[GroupedFilter], batch: Batch, lineage: Array
+    ) -> tuple[Array, list[Undecided]]:
+        """Clear the bits of the queries that do not accept a row, by some filters only.
+
+        Returns:
+            int64[m], the rows that some query still requires; and rows that have failed, whose bits
+            stay.
+        """
+        values, numbers = AttributeValues(batch), np.arange(len(batch))
+        rows, undecided = numbers, list[Undecided]()
+        for grouped in filters:
+            started, visited = time.thread_time(), grouped.visited
+            rows = grouped.narrow(values, lineage, rows, numbers, undecided)
+            grouped.spend(time.thread_time() - started, grouped.visited - visited)
+            self.visits += grouped.visited - visited
+        return rows, undecided
+
     def narrow_late(self, batch: Batch, lineage: Array) -> None:
         """Clear the bits of the queries of which a filter that has been put off does not accept a
         row (uint64[n, W]).
         """
-        values, rows = AttributeValues(batch), np.arange(len(batch))
-        undecided: list[Undecided] = []
-        for key in self._late:
-            grouped = self._filters[key]
-            started, visited = time.thread_time(), grouped.visited
-            rows = grouped.narrow(values, lineage, rows, np.arange(len(batch)), undecided)
-            grouped.spend(time.thread_time() - started, grouped.visited - visited)
-            self.visits += grouped.visited - visited
-        for each in undecided:
+        filters = [self._filters[key] for key in self._late]
+        for each in self.narrow_by(filters, batch, lineage)[1]:
             report(each.failure.of_queries(*each.bits(lineage)))
             each.clear(lineage)
 

@@ -74,6 +74,8 @@ class Attribute:
             that some query with a predicate on it requires.
         guards: others are evaluated only for the rows that it leaves.
         column: the number of the column that it is; None: it is computed.
+        reads: the numbers of the columns that it reads; None: it calls functions of users, which
+            must not be called for rows that others leave out.
     """
 
     key: Hashable
@@ -83,6 +85,7 @@ class Attribute:
     plain: bool
     guards: bool = False
     column: int | None = None
+    reads: frozenset[int] | None = None
 
 
 #: A disjunction over different attributes: what it accepts of each.
