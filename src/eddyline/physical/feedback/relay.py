@@ -23,7 +23,7 @@ feedback to those below it. docs/decisions/0124 has the argument.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import pyarrow as pa
 
@@ -54,6 +54,9 @@ from eddyline.physical.strategy import Strategy
 
 Wanted: TypeAlias = tuple[Partners, ...]
 
+#: Maximum number of partners that rows wait for: those of the lowest joins.
+_MOST_PARTNERS: Final = 4
+
 
 def relayed(top: Join, strategy: Strategy) -> Join:
     """The join, with the rows that are needed below inputs which take rows back; itself if feedback
@@ -61,17 +64,11 @@ def relayed(top: Join, strategy: Strategy) -> Join:
     """
     is_on = strategy.feedback in ("jit", "auto") and strategy.feedback_form is None
     is_on &= top.feeds_back and top.takes_back
-    if not is_on or not all(map(_is_timed, nodes(top))):
+    needed = _needed(top) if is_on else {}
+    if not needed or not all(map(_is_timed, nodes(top))):
         return top
-    positions: dict[Plan, list[Wanted]] = {}
-    _visit(top, (), positions, set())
-    # an input may be read at several places: partners that it needs at all of them
-    needed = {
-        plan: tuple(p for p in of[0] if all(p in others for others in of))
-        for plan, of in positions.items()
-    }
     scans = tuple(p for p in dict.fromkeys(nodes(top)) if isinstance(p, StreamScan))
-    admitted = {p: Admitted(p, partners, scans) for p, partners in needed.items() if partners}
+    admitted = {plan: Admitted(plan, partners, scans) for plan, partners in needed.items()}
     found = _rewritten(top, admitted, {})
     assert isinstance(found, Join), "the top stays what it is"
     return found
@@ -91,21 +88,32 @@ def _is_gate(plan: Plan) -> bool:
     return type(plan) is Join or isinstance(base_scan(plan), StreamScan)
 
 
-def _visit(
-    plan: Plan,
-    wanted: Wanted,
-    positions: dict[Plan, list[Wanted]],
-    seen: set[tuple[Plan, Wanted]],
-) -> None:
-    """Note what is wanted of the rows of all inputs below that may be suspended."""
-    if (plan, wanted) in seen:
-        return
-    seen.add((plan, wanted))
-    if _is_gate(plan):
-        positions.setdefault(plan, []).append(wanted)
-        return
-    for below, passed in _passed(plan, wanted):
-        _visit(below, passed, positions, seen)
+def _needed(top: Join) -> dict[Plan, Wanted]:
+    """What is wanted of the rows of all inputs below that may be suspended; of one that is read at
+    several places, what is wanted at all of them.
+    """
+    wanted: dict[Plan, Wanted] = {top: ()}
+    for plan in reversed(_in_order(top)):
+        for below, passed in [] if _is_gate(plan) else _passed(plan, wanted[plan]):
+            before = wanted.get(below, passed)
+            wanted[below] = tuple(p for p in before if p in passed)
+    return {plan: of for plan, of in wanted.items() if of and _is_gate(plan)}
+
+
+def _in_order(top: Plan) -> list[Plan]:
+    """The plan and all below it, down to what may be suspended; inputs first."""
+    found: dict[Plan, None] = {}
+    seen: set[Plan] = set()
+
+    def visit(plan: Plan) -> None:
+        if plan not in seen:
+            seen.add(plan)
+            for below, _ in [] if _is_gate(plan) else _passed(plan, ()):
+                visit(below)
+            found[plan] = None
+
+    visit(top)
+    return list(found)
 
 
 def _passed(plan: Plan, wanted: Wanted) -> list[tuple[Plan, Wanted]]:
@@ -161,7 +169,7 @@ def _of_side(plan: Join, side: int, wanted: Wanted) -> Wanted:
         if own:  # less is asked than of the pair
             keys = tuple((shift_columns(k, -first), o) for k, o in own)
             found.append(replace(partners, keys=keys))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found))[:_MOST_PARTNERS]
 
 
 def _usable(plan: Plan, keys: tuple[tuple[Expr, Expr], ...]) -> list[Partners]:
