@@ -18,7 +18,6 @@ DDL = """
 ROWS: list[dict[str, Any]] = [
     {"ts": 0, "k": "a", "x": 1, "d": 1},
     {"ts": datetime(2026, 1, 1, tzinfo=UTC), "K": "b", "x": 2, "d": 0.5, "other": [1]},
-    {"ts": "2026-01-01T00:00:01Z", "k": None, "x": None},
 ]
 
 
@@ -42,7 +41,8 @@ def test_a_dict_is_a_row() -> None:
 
 def test_several_dicts_are_rows_and_what_one_lacks_is_null() -> None:
     expected = [("a", 1, 1.0), ("b", 2, 0.5), (None, None, None)]
-    rows = [ROWS[0], {**ROWS[1], "k": "b"}, ROWS[2]]
+    late = {"ts": "2026-01-01T00:00:01Z"}
+    rows = [{**ROWS[0], "ts": "2026-01-01"}, {"ts": "2026-01-01", "k": "b", "x": 2, "d": 0.5}, late]
     assert results(engine().push_many("s", rows)["q"]) == expected
     assert results(engine().push_many("s", iter(rows))["q"]) == expected
     assert engine().push_many("s", [])["q"].num_rows == 0
@@ -52,7 +52,7 @@ def test_several_dicts_are_rows_and_what_one_lacks_is_null() -> None:
     ("column", "value", "reason"),
     [
         ("x", "many", "x: cannot read 'many' as BIGINT"),
-        ("x", 1.5, "x: cannot read 1.5 as BIGINT"),
+        ("x", 1.5, "x: cannot read '1.5' as BIGINT"),
         ("x", 2**70, "x: cannot read '1180591620717411303424' as BIGINT"),
         ("ts", "soon", "ts: cannot read 'soon' as TIMESTAMP"),
         ("ts", None, "ts is null"),
@@ -83,7 +83,7 @@ def test_dicts_are_rows_and_changes_of_tables() -> None:
 def test_other_data_is_refused() -> None:
     with pytest.raises(DataError, match="s: a row must be a dict, not a int: 1"):
         engine().push_many("s", [1])  # type: ignore[list-item]
-    with pytest.raises(DataError, match="stream 's': the rows have no column 'x'; valid: "):
+    with pytest.raises(DataError, match="stream 's': the rows have no column 'x'; did you mean"):
         engine().push("s", {"ts": 0, "k": "a", "xx": 1})
     with pytest.raises(DataError, match="a dict or several, not a int"):
         engine().process({"s": 5})

@@ -103,7 +103,7 @@ def test_a_column_of_a_type_that_cannot_be_converted() -> None:
 
 
 def test_data_of_no_known_kind() -> None:
-    with pytest.raises(DataError, match="not a list"):
+    with pytest.raises(DataError, match="a row must be a dict, not a int"):
         engine().process({"s": [1, 2]})
 
 

@@ -1,4 +1,4 @@
-"""Feedback that passes operators which take rows back: groups, outer joins, EXISTS.
+"""Feedback that passes operators which take rows back: groups.
 
 A join whose input takes rows back has no gate of its own. What it has no partner for need not be
 made below that input, though, as far as a row's key is known there::
@@ -32,16 +32,13 @@ from eddyline.algebra.functions.aggregates import AGGREGATES
 from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.plan import (
     Admitted,
-    AntiJoin,
     Distinct,
     Filter,
     GroupBy,
     Join,
-    Lookup,
     Partners,
     Plan,
     Project,
-    SemiJoin,
     StreamScan,
     TableScan,
     Union,
@@ -131,8 +128,6 @@ def _passed(plan: Plan, wanted: Wanted) -> list[tuple[Plan, Wanted]]:
             return [(plan.input, _computed(_of_groups(wanted, plan), plan.keys, len(plan.keys)))]
         case Union():
             return [(part, wanted) for part in plan.parts]
-        case SemiJoin() | AntiJoin() if not isinstance(plan, Lookup):
-            return [(plan.left, wanted), (plan.right, ())]
         case Join() if type(plan) is Join:
             return [(side, _of_side(plan, i, wanted)) for i, side in enumerate(plan.inputs)]
     return [(below, ()) for below in plan.inputs]
