@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
 from typing import Any
 
 from eddyline.algebra.plan import StreamScan
@@ -42,8 +43,8 @@ class IntakeTimes:
         """
         before, self._before = self._before or (read, kept), (read, kept)
         rest = self.calls - self.reading - self._operators()
-        changed = self._times.look(_READ, self.reading, read - before[0])
-        return self._times.look(_PASSED, rest, kept - before[1]) or changed
+        changed = self._times.look(_READ, self.reading, read - before[0], inf)
+        return self._times.look(_PASSED, rest, kept - before[1], inf) or changed
 
     def works(self, works: Iterable[Work], statistics: Statistics) -> Iterator[IntakeWork]:
         """What the rows of the streams cost that these works read; nothing before the first look.

@@ -15,6 +15,7 @@ from typing import Final
 #: were expected: then it is known to be small.
 _LEAST_S: Final = 2e-3
 _MANY: Final = 10
+_SMALLEST_S: Final = 1e-9
 #: Relative change of a factor that matters.
 _CHANGED: Final = 1.2
 
@@ -51,12 +52,15 @@ class CpuTimes:
         known = self._units.get(unit)
         return known is not None and known.last is not None
 
-    def look(self, unit: Hashable, spent: float, expected: float) -> bool:
+    def look(
+        self, unit: Hashable, spent: float, expected: float, many: float = _MANY * _LEAST_S
+    ) -> bool:
         """Compare what a unit has taken since the last look with the expected time; a new unit is
         measured from now on.
 
         Args:
-            spent: CPU seconds so far. expected: since the last look.
+            spent: CPU seconds so far. expected: since the last look. many: from which expected time
+                on it is known that a unit takes little.
 
         Returns:
             Whether the factor has changed.
@@ -66,9 +70,9 @@ class CpuTimes:
             self._units[unit] = _Unit(spent)
             return False
         found, known.spent = spent - known.spent, spent  # less: other operators took over
-        if (found < _LEAST_S and expected < _MANY * _LEAST_S) or expected <= 0:
+        if (found < _LEAST_S and expected < many) or expected <= 0:
             return False
-        now = found / expected
+        now = max(found, _SMALLEST_S) / expected
         before, known.factor = known.factor, min(now, now if known.last is None else known.last)
         known.last = now
         return not 1 / _CHANGED < known.factor / before < _CHANGED
