@@ -310,11 +310,11 @@ def _stamps(select: exp.Select) -> list[exp.Expr]:
     if len(items) != 1 or not isinstance(items[0], exp.Subquery) or not _arrives(items[0].this):
         return _all_columns(items)
     stamps: list[exp.Expr] = [
-        exp.column(_stamp(items[0].this, c), items[0].alias) for c in ("__ts", "__n")
+        exp.column(_stamp(items[0].this, c), items[0].alias or None) for c in ("__ts", "__n")
     ]
     if "window_end" not in [e.alias_or_name for e in items[0].this.selects]:
         return stamps
-    return [*stamps, exp.column("window_end", items[0].alias)]  # a row in several windows
+    return [*stamps, exp.column("window_end", items[0].alias or None)]  # a row in several windows
 
 
 def _arrives(rows: exp.Expr) -> bool:
@@ -339,7 +339,7 @@ def _all_columns(items: Iterable[exp.Expr]) -> list[exp.Expr]:
         if not isinstance(rows, exp.Select) or _stars(rows):
             return []
         named = [e.alias_or_name for e in rows.selects]
-        found += [exp.column(c, item.alias) for c in named if not c.startswith("__")]
+        found += [exp.column(c, item.alias or None) for c in named if not c.startswith("__")]
     return found
 
 
