@@ -43,7 +43,7 @@ test: setup  ## run the tests
 	@echo "test: about half an hour on two cores"
 	$(BIN)/python scripts/run_tests.py "not long"
 
-test-long: setup  ## run all tests, with thousands of generated cases (an hour)
+test-long: setup  ## run all tests, with tens of thousands of generated cases (hours)
 	@$(CONNECTORS)
 	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python scripts/run_tests.py "long or not long"
 

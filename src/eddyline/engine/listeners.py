@@ -117,7 +117,7 @@ class Listener:
         for item in (changes,) if self._tables else each_change(changes):
             try:
                 self._callback(item)
-            except Exception:
+            except Exception:  # of a user: the others get their changes
                 _log.exception("a callback of query %r failed", self.query)
 
     def close(self) -> None:

@@ -122,7 +122,7 @@ def _with_room(items: np.ndarray, used: int, more: int) -> np.ndarray:
 
 @bare
 def _most_moves(f: int, low: int, high: int, total: int, bounds: Bounds) -> int:
-    """At most so many moves are needed for the rows between two places."""
+    """Maximum number of moves for the rows between two places."""
     beside = 5
     if bounds.unit[f] == ROWS and bounds.exclude[f] in (GROUP, TIES):
         beside += 2 * total

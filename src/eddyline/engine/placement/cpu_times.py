@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-#: Minimum CPU seconds of a period from which a factor is computed, or so many times as many that
-#: were expected: then it is known to be small.
+#: Minimum CPU seconds of a period from which a factor is computed. Fewer are enough where _MANY
+#: times this minimum was expected: then the factor is known to be small.
 _LEAST_S: Final = 2e-3
 _MANY: Final = 10
 _SMALLEST_S: Final = 1e-9

@@ -1,8 +1,8 @@
 """Trees of joins run without feedback while probing for matches is of no use, and try it again.
 
 A tree whose gates let all rows pass still keeps rows for them. So it is replaced by one without
-gates, which is made from the rows of the windows. A trial costs as much as these rows and the
-probed ones do when they come; it is repeated after so many more rows that this does not matter.
+gates, which is made from the rows of the windows. A trial costs about as much as processing these
+rows and the probed ones; it is repeated after at least 64 times as many rows.
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ from eddyline.kernels.disjunctions import resolve, spread
 from eddyline.kernels.grouped_filter import bitmap, rows_wanted
 from eddyline.kernels.lineage import expand
 from eddyline.runtime.failures import report
+from eddyline.runtime.predicates.clauses import Clause
 from eddyline.runtime.predicates.grouped_filter import (
     AttributeValues,
-    Clause,
     GroupedFilter,
     Undecided,
     rows_per_block,

@@ -21,11 +21,11 @@ from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.policies.base import Policy
 from eddyline.runtime.failures import report
 from eddyline.runtime.predicates.box_sets import BoxSets
+from eddyline.runtime.predicates.clauses import Clause, ClauseTerm, combine, simplified
 from eddyline.runtime.predicates.disjunctions import Disjunctions
 from eddyline.runtime.predicates.grouped_filter import (
     Attribute,
     AttributeValues,
-    Clause,
     GroupedFilter,
     Undecided,
     rows_per_block,
@@ -41,7 +41,6 @@ _SCREENED_QUERIES: Final = 16
 _SELECTIVE: Final = 0.8
 _SCREEN_ALL: Final = 32
 
-_Condition = tuple[Attribute, ValueSet]
 _Order = tuple[GroupedFilter, ...]
 
 
@@ -87,16 +86,16 @@ class FilterBank:
             clauses: without any, every row is accepted; a clause without conditions accepts none.
         """
         assert bit not in self._used_by, f"bit {bit} belongs to another query"
-        conjuncts: dict[Hashable, _Condition] = {}
+        conjuncts: dict[Hashable, ClauseTerm] = {}
         disjunctions: list[Clause] = []
         for given in clauses:
-            clause = _simplified(given) if len(given) > 1 else given
+            clause = simplified(given) if len(given) > 1 else given
             if clause is None or (len(clause) == 1 and clause[0][1] == EVERYTHING):
                 continue
             if len(clause) > 1:
                 disjunctions.append(clause)
             elif clause:
-                _combine(conjuncts, clause[0], ValueSet.intersection)
+                combine(conjuncts, clause[0], ValueSet.intersection)
             else:
                 self._impossible.add(bit)
         if any(accepts == NOTHING for _, accepts in conjuncts.values()):
@@ -390,24 +389,3 @@ class FilterBank:
         for each in self.narrow_by(filters, batch, lineage)[1]:
             report(each.failure.of_queries(*each.bits(lineage)))
             each.clear(lineage)
-
-
-def _simplified(clause: Clause) -> Sequence[_Condition] | None:
-    """One condition per attribute, none that is never met; None if one is always met."""
-    united: dict[Hashable, _Condition] = {}
-    for condition in clause:
-        _combine(united, condition, ValueSet.union)
-    if any(accepts == EVERYTHING for _, accepts in united.values()):
-        return None
-    return [(a, accepts) for a, accepts in united.values() if accepts != NOTHING]
-
-
-def _combine(
-    conditions: dict[Hashable, _Condition],
-    condition: _Condition,
-    how: Callable[[ValueSet, ValueSet], ValueSet],
-) -> None:
-    attribute, accepts = condition
-    held = conditions.get(attribute.key)
-    combined = accepts if held is None else how(held[1], accepts)
-    conditions[attribute.key] = (attribute, combined)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -86,10 +86,6 @@ class Attribute:
     guards: bool = False
     column: int | None = None
     reads: frozenset[int] | None = None
-
-
-#: A disjunction over different attributes: what it accepts of each.
-Clause: TypeAlias = Sequence[tuple[Attribute, ValueSet]]
 
 
 class AttributeValues:
