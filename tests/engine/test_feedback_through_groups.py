@@ -91,6 +91,19 @@ def test_a_second_consumer_is_heard_through_the_first() -> None:
     assert feed(engine, 2, c=[(0, 5)]) == [(5, 1)]
 
 
+@pytest.mark.parametrize("optimize", [True, False])
+def test_pairs_of_an_outer_join_without_a_partner_are_not_made(optimize: bool) -> None:
+    outer = f"SELECT a.k, b.k AS bk FROM a {_HOUR} LEFT JOIN b {_HOUR} ON a.g = b.g"
+    sql = f"SELECT j.k, j.bk, c.g FROM ({outer}) AS j, c {_HOUR} WHERE j.k = c.k"
+    engine = engine_of(sql, optimize=optimize)
+    feed(engine, 0, a=[(g, k) for g in range(2) for k in range(50)], b=[(0, 9)])
+    assert made(engine, "Join") == 0
+    assert feed(engine, 1, c=[(7, 3)]) == [(3, 9, 7), (3, None, 7)]
+    assert feed(engine, 2, b=[(1, 8)]) == [(3, 8, 7)]
+    answer = engine.queries["q"].snapshot().to_pylist()
+    assert sorted(tuple(r.values()) for r in answer) == [(3, 8, 7), (3, 9, 7)]
+
+
 def test_a_stream_joined_with_itself_is_not_suspended_where_all_of_it_is_needed() -> None:
     """NOT EXISTS is about all rows of the stream, though only some are asked for."""
     sql = (
