@@ -56,8 +56,10 @@ def bind_over(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
         message = "DISTINCT or ORDER BY with OVER is not supported"
         raise scalars.context.error(node, message, UnsupportedError)
     frame = frame_of(node.args.get("spec"))
-    if name in _AGGREGATES and _is_in_time(ordered, scalars.event_time) and is_of_time(
-        frame, ends=name.startswith("last")
+    if (
+        name in _AGGREGATES
+        and _is_in_time(ordered, scalars.event_time)
+        and is_of_time(frame, ends=name.startswith("last"))
     ):
         argument = called.arguments[0] if len(called.arguments) == 1 else None
         if argument is not None:
