@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eddyline.errors import UnsupportedError
 from eddyline.testing.script import Script
 from eddyline.testing.strategies import OPTIONS
 from window_rows import rows
