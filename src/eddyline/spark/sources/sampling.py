@@ -117,7 +117,7 @@ def _local_rows(options: Any, limit: int | None) -> pa.Table | None:
     place = local_path(options["path"])
     if place is None or not place.exists():
         return None  # Spark reports the error
-    files = _files(place)
+    files = source_files(place)
     if not files or "=" in str(files[0])[len(str(place)) :]:
         return None  # partition columns
     try:
@@ -127,8 +127,8 @@ def _local_rows(options: Any, limit: int | None) -> pa.Table | None:
         raise DataError(f"cannot read '{place}': {str(e).splitlines()[0]}") from None
 
 
-def _files(place: Path) -> list[Path]:
-    """The files that Spark would find, in its order."""
+def source_files(place: Path) -> list[Path]:
+    """The files that Spark would find at a path, in its order."""
     found = [place] if place.is_file() else []
     for directory, below, names in os.walk(place):
         below[:] = [name for name in below if not name.startswith(HIDDEN)]
