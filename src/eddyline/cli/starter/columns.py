@@ -84,7 +84,8 @@ class EventTime:
 
 
 def columns_of(rows: pa.Table, *, parts: bool = False) -> tuple[list[Column], list[str]]:
-    """The columns of a sample that a stream can have, and the names of the others.
+    """The columns of a sample that a stream can have, fields at the top first, and the names of the
+    others.
 
     Args:
         parts: whether fields of structures become columns of their own, with paths.
@@ -92,7 +93,7 @@ def columns_of(rows: pa.Table, *, parts: bool = False) -> tuple[list[Column], li
     columns: list[Column] = []
     others: list[str] = []
     names: set[str] = set()
-    for path, values in _leaves(rows, parts):
+    for path, values in sorted(_leaves(rows, parts), key=lambda leaf: len(leaf[0]) > 1):
         type_, name = _type_of(values), "_".join(path)
         if type_ is None or (len(path) == 1 and name.lower() in names):
             others.append(".".join(path))
@@ -151,8 +152,8 @@ def event_times_in(columns: Sequence[Column]) -> list[EventTime]:
     """The columns that can be the event time, the most probable one first.
 
     Timestamps come before dates, numbers and text; then those named like a time, those without
-    missing values, and those whose rows are in order. Numbers are event times only if they are named
-    so or in order.
+    missing values, and those whose rows are in order. Numbers are event times only if they are
+    named so or in order.
     """
     found: list[tuple[tuple[bool, ...], EventTime]] = []
     for column in columns:

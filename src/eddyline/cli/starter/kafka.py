@@ -10,7 +10,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from eddyline.cli.starter.columns import Column, event_times_in
 from eddyline.cli.starter.sample import Sample, is_object, json_rows
@@ -85,16 +84,12 @@ def _messages(options: dict[str, str], limit: int, seconds: float) -> pa.Table:
         f"WITH ({with_})"
     )
     assert isinstance(statement, CreateStream)
-    started: list[SparkSession] = []
-
-    def spark() -> SparkSession:
-        if not started:
-            with tempfile.NamedTemporaryFile(suffix=".log", delete=False) as log:
-                started.append(local_session(1, Path(log.name)))
-        return started[0]
-
+    with tempfile.NamedTemporaryFile(prefix="eddyline-", suffix=".log", delete=False) as file:
+        log = Path(file.name)
+    session = local_session(1, log)
     try:
-        return Sampler(spark, None, limit, seconds).stream(statement.definition)
+        messages = Sampler(lambda: session, None, limit, seconds).stream(statement.definition)
     finally:
-        for session in started:
-            session.stop()
+        session.stop()
+    log.unlink()
+    return messages

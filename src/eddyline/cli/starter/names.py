@@ -8,7 +8,9 @@ from typing import Final
 from eddyline.sql.dialect import Eddyline
 from eddyline.sql.naming import quoted
 
-_WORDS: Final = frozenset(Eddyline.tokenizer_class.KEYWORDS)
+_WORDS: Final = frozenset(
+    word for words in Eddyline.tokenizer_class.KEYWORDS for word in words.split()
+)
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

@@ -15,7 +15,7 @@ from eddyline.cli.starter.names import query_name
 from eddyline.cli.starter.sample import Sample, sample_files
 from eddyline.cli.starter.script import Source, script_text, summary, times_of
 from eddyline.errors import DataError
-from eddyline.spark.sinks.printing import cell
+from eddyline.spark.sinks.printing import cell, count
 from eddyline.types import sql_type
 
 KAFKA: Final = "kafka://"
@@ -59,8 +59,8 @@ def write_starter(asked: Starter) -> Iterator[str]:
         columns = with_message_time(columns)
     source = _source(asked, stream, columns, others, sample)
     times = times_of(source)
-    bad = f", {sample.bad:,} lines are no rows" if sample.bad else ""
-    yield f"{asked.place}: {sample.rows.num_rows:,} rows read{bad}"
+    bad = f", {count(sample.bad, 'line is no row', 'lines are no rows')}" if sample.bad else ""
+    yield f"{asked.place}: {count(sample.rows.num_rows, 'row')} read{bad}"
     yield from summary(source, times)
     command = f"eddyline new {shlex.quote(asked.place)}"
     text = script_text(source, times, sample.rows.num_rows, command, shlex.quote(file.name))
@@ -80,8 +80,9 @@ def _sample(asked: Starter, base: Path) -> tuple[Sample, bool]:
     place = Path(asked.place)
     sample = sample_files(place, asked.rows)
     absolute = place.absolute()
-    inside = absolute.is_relative_to(base)
-    path = os.path.relpath(absolute, base) if inside else str(absolute)
+    path = os.path.relpath(absolute, base) if absolute.is_relative_to(base) else str(absolute)
+    if place.is_file():  # Spark watches directories and patterns
+        path = str(Path(path).parent / f"{{{place.name}}}")
     rest = {k: v for k, v in sample.options.items() if k != "source"}
     options = {"source": sample.options["source"], "path": path, **rest}
     return Sample(sample.rows, options, sample.bad), options["source"] == "json"

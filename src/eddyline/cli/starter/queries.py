@@ -15,17 +15,19 @@ from eddyline.cli.starter.columns import Column
 from eddyline.cli.starter.names import query_name, sql_name
 from eddyline.sql.naming import quoted_text
 
-#: Lengths of windows: SQL, the end of a name, seconds.
+#: Lengths of windows: SQL, as a text, seconds.
 _LENGTHS: Final = (
     ("1 SECOND", "second", 1),
-    ("10 SECONDS", "10_seconds", 10),
+    ("10 SECONDS", "10 seconds", 10),
     ("1 MINUTE", "minute", 60),
-    ("10 MINUTES", "10_minutes", 600),
+    ("10 MINUTES", "10 minutes", 600),
     ("1 HOUR", "hour", 3_600),
     ("1 DAY", "day", 86_400),
 )
-#: So many rows are in a window on average.
+#: So many rows are in a window on average, of a small sample less.
 _ROWS_OF_WINDOW: Final = 20
+_WINDOWS_OF_SAMPLE: Final = 5
+_WIDEST: Final = 88
 _MOST_GROUPS: Final = 50
 _FEWEST_NUMBERS: Final = 3
 #: The share of rows with a high value.
@@ -43,28 +45,28 @@ class Subject:
 
     Attributes:
         columns: without the event time. time: its column, as SQL; None: it has none.
-        rate: rows per second; None: unknown.
+        rate: rows per second; None: unknown. rows: of the sample.
     """
 
     stream: str
     columns: Sequence[Column]
     time: str | None
     rate: float | None
+    rows: int
 
 
 def starter_queries(subject: Subject) -> Iterator[str]:
     """Two or three CREATE QUERY statements, each below a comment that says what it asks."""
-    length, named, _ = _window(subject.rate)
     stream = sql_name(subject.stream)
-    yield (
-        f"-- How many rows each {named.replace('_', ' ')} has, when it has ended.\n"
-        f"CREATE QUERY {query_name(f'rows_per_{named}')} AS\n"
-        "  SELECT window_start, COUNT(*) AS n\n"
-        f"  FROM {stream} [TUMBLE {length}]\n"
-        "  GROUP BY window_start, window_end;"
+    length, named, _ = _window(subject)
+    yield _query(
+        [f"How many rows each {named} has, known when it has ended."],
+        f"rows_per_{named}",
+        ["window_start", "COUNT(*) AS n"],
+        [f"FROM {stream} [TUMBLE {length}]", "GROUP BY window_start, window_end"],
     )
     group, measure = _group_of(subject.columns), _measure_of(subject.columns)
-    yield _by_group(stream, length, group, measure)
+    yield _recent(stream, (length, named), group, measure)
     if measure is not None:
         shown = [subject.time, group and sql_name(group.name), sql_name(measure.name)]
         yield _high(stream, measure, [s for s in shown if s])
@@ -72,66 +74,63 @@ def starter_queries(subject: Subject) -> Iterator[str]:
         yield _rare(stream, group)
 
 
-def _window(rate: float | None) -> tuple[str, str, int]:
+def _window(subject: Subject) -> tuple[str, str, int]:
     """The shortest window with enough rows."""
-    if rate is None:
+    if subject.rate is None:
         return _LENGTHS[2]
-    return next((w for w in _LENGTHS if rate * w[2] >= _ROWS_OF_WINDOW), _LENGTHS[-1])
+    enough = min(_ROWS_OF_WINDOW, subject.rows / _WINDOWS_OF_SAMPLE)
+    return next((w for w in _LENGTHS if subject.rate * w[2] >= enough), _LENGTHS[-1])
 
 
-def _by_group(stream: str, length: str, group: Column | None, measure: Column | None) -> str:
+def _query(about: Sequence[str], name: str, items: Sequence[str], lines: Sequence[str]) -> str:
+    """CREATE QUERY below a comment; items of a long list are on lines of their own."""
+    select = f"  SELECT {', '.join(items)}"
+    if len(select) > _WIDEST:
+        select = "  SELECT " + ",\n         ".join(items)
+    head = [*(f"-- {line}" for line in about), f"CREATE QUERY {query_name(name)} AS", select]
+    return "\n".join([*head, *(f"  {line}" for line in lines)]) + ";"
+
+
+def _recent(
+    stream: str, window: tuple[str, str], group: Column | None, measure: Column | None
+) -> str:
+    length, named = window
     items = ["COUNT(*) AS n"]
     if measure is not None:
-        name = sql_name(measure.name)
+        value = sql_name(measure.name)
         items += [
-            f"AVG({name}) AS {query_name(f'mean_{measure.name}')}",
-            f"MAX({name}) AS {query_name(f'highest_{measure.name}')}",
+            f"AVG({value}) AS {query_name(f'mean_{measure.name}')}",
+            f"MAX({value}) AS {query_name(f'highest_{measure.name}')}",
         ]
+    lines = [f"FROM {stream} [RANGE {length}]", f"EMIT SNAPSHOT EVERY {length}"]
     if group is None:
-        return (
-            f"-- The last {length.lower()}, in one row, once per {length.lower()}.\n"
-            "CREATE QUERY recent AS\n"
-            f"  SELECT {', '.join(items)}\n"
-            f"  FROM {stream} [RANGE {length}]\n"
-            f"  EMIT SNAPSHOT EVERY {length};"
-        )
-    name = sql_name(group.name)
-    return (
-        f"-- The last {length.lower()} by {_in_comment(group.name)}, once per {length.lower()}. With "
-        "EMIT CHANGES instead\n-- of the last line: each change at once.\n"
-        f"CREATE QUERY {query_name(f'by_{group.name}')} AS\n"
-        f"  SELECT {name}, {', '.join(items)}\n"
-        f"  FROM {stream} [RANGE {length}]\n"
-        f"  GROUP BY {name}\n"
-        f"  EMIT SNAPSHOT EVERY {length};"
-    )
+        return _query([f"The last {named} in one row, every {named}."], "recent", items, lines)
+    about = [
+        f"The last {named} by {_in_comment(group.name)}, every {named}. Its window slides: with",
+        "EMIT CHANGES as the last line each change of a group comes at once.",
+    ]
+    by = sql_name(group.name)
+    lines.insert(1, f"GROUP BY {by}")
+    return _query(about, f"by_{group.name}", [by, *items], lines)
 
 
 def _high(stream: str, measure: Column, shown: Sequence[str]) -> str:
     limit = _literal(pc.quantile(measure.values.cast(pa.float64(), safe=False), _HIGH)[0].as_py())
-    return (
-        f"-- Rows whose {_in_comment(measure.name)} is as high as that of one row in a hundred of the "
-        "sample.\n"
-        f"CREATE QUERY {query_name(f'high_{measure.name}')} AS\n"
-        f"  SELECT {', '.join(shown)}\n"
-        f"  FROM {stream} [NOW]\n"
-        f"  WHERE {sql_name(measure.name)} >= {limit};"
-    )
+    about = [
+        f"Each row with a high {_in_comment(measure.name)}, at once: {limit} is that of one row in",
+        "a hundred of the sample.",
+    ]
+    lines = [f"FROM {stream} [NOW]", f"WHERE {sql_name(measure.name)} >= {limit}"]
+    return _query(about, f"high_{measure.name}", shown, lines)
 
 
 def _rare(stream: str, group: Column) -> str:
-    counts = sorted(
-        pc.value_counts(group.values.drop_null()).to_pylist(), key=lambda c: c["counts"]
-    )
-    value = counts[0]["values"]
+    counts = pc.value_counts(group.values.drop_null()).to_pylist()
+    value = min(counts, key=lambda c: c["counts"])["values"]
     literal = quoted_text(value) if isinstance(value, str) else str(value).upper()
-    return (
-        f"-- The rows of the rarest {_in_comment(group.name)} of the sample.\n"
-        f"CREATE QUERY {query_name(f'rare_{group.name}')} AS\n"
-        "  SELECT *\n"
-        f"  FROM {stream} [NOW]\n"
-        f"  WHERE {sql_name(group.name)} = {literal};"
-    )
+    about = [f"Each row with the rarest {_in_comment(group.name)} of the sample, at once."]
+    lines = [f"FROM {stream} [NOW]", f"WHERE {sql_name(group.name)} = {literal}"]
+    return _query(about, f"rare_{group.name}", ["*"], lines)
 
 
 def _group_of(columns: Sequence[Column]) -> Column | None:

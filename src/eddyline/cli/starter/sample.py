@@ -20,6 +20,7 @@ import pyarrow.json as arrow_json
 
 from eddyline.cli.starter.columns import null_word
 from eddyline.errors import DataError
+from eddyline.spark.sinks.printing import count
 from eddyline.spark.sources.sampling import source_files
 
 #: Formats by the endings of names; compressed text has a second ending.
@@ -77,8 +78,9 @@ def sample_files(place: Path, limit: int) -> Sample:
     except (OSError, UnicodeDecodeError, csv.Error, pa.ArrowException) as e:
         raise DataError(f"cannot read '{place}': {str(e).splitlines()[0]}") from None
     if not sample.rows.num_rows:
-        said = f": {sample.bad:,} lines are no rows" if sample.bad else ""
-        raise DataError(f"'{place}' has no rows{said}; a script needs some to look at")
+        lines = count(sample.bad, "line is no row", "lines are no rows")
+        said = f": {lines}" if sample.bad else ""
+        raise DataError(f"'{place}' has no rows{said}; put some there first")
     return sample
 
 
@@ -135,8 +137,8 @@ def _format_of(files: Sequence[Path], place: Path) -> str:
     formats = {_FORMATS[e] for e in endings}
     if len(formats) > 1:
         raise DataError(
-            f"'{place}' has files of several formats ({', '.join(sorted(formats))}): a stream reads "
-            "one, so put them in directories of their own"
+            f"'{place}' has files of several formats ({', '.join(sorted(formats))}): put those of "
+            "each in a directory of their own"
         )
     return formats.pop()
 

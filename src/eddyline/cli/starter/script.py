@@ -19,7 +19,7 @@ from eddyline.engine.ingest.row_reader import RowReader
 from eddyline.engine.ingest.sampled import rate_of
 from eddyline.errors import DataError, EddylineError
 from eddyline.runtime.stores.columns import Array
-from eddyline.spark.sinks.printing import cell
+from eddyline.spark.sinks.printing import cell, count
 from eddyline.sql.naming import quoted_text
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream
@@ -43,6 +43,7 @@ _LATENESS: Final = (
 _DAY_US: Final = 86_400_000_000
 _EXAMPLES: Final = 3
 _EXAMPLE_CHARACTERS: Final = 24
+_WIDEST_COLUMN: Final = 50
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,10 @@ def script_text(source: Source, times: Times, rows: int, command: str, file: str
         [c for c in source.columns if c is not time],
         None if time is None else sql_name(time.name),
         rate_of(np.sort(times.us)),
+        times.us.size,
     )
     queries = "\n\n".join(starter_queries(subject))
-    return f"{_head(source, rows, command, file)}\n\n{_stream(source, times)};\n\n{queries}\n"
+    return f"{_head(rows, command, file)}\n\n{_stream(source, times)};\n\n{queries}\n"
 
 
 def lateness_of(disorder_us: int) -> str | None:
@@ -144,14 +146,15 @@ def _read(definition: StreamDef, columns: Sequence[Column]) -> Times:
     return Times(good, len(bad), bad[0].as_py() if len(bad) else None)
 
 
-def _head(source: Source, rows: int, command: str, file: str) -> str:
+def _head(rows: int, command: str, file: str) -> str:
+    width = len(file)
     lines = [
-        f"Written by `{command}` from {rows:,} rows; change it as you like.",
+        f"Written by `{command}` from {count(rows, 'row')}; change it as you like.",
         "",
-        f"  eddyline check {file}     finds mistakes",
-        f"  eddyline run {file}       runs it over the rows that are there",
+        f"  eddyline check {file}    finds mistakes",
+        f"  eddyline run {file}      runs it over the rows that are there",
         f"  eddyline run {file} --continuous --checkpoint DIR",
-        "                           goes on with rows that come, also after a restart",
+        f"               {'':{width}}    goes on with rows that come, also after a restart",
         "",
         "Results are printed. A query that ends with",
         "  WITH (sink = 'parquet', path = 'results/NAME')",
@@ -162,20 +165,23 @@ def _head(source: Source, rows: int, command: str, file: str) -> str:
 
 def _stream(source: Source, times: Times | None) -> str:
     """CREATE STREAM, without the semicolon; None: without LATENESS."""
-    lines = [f"CREATE STREAM {sql_name(source.stream)} ("]
     time = source.time_column
+    declared: list[tuple[str, str]] = []
     for number, column in enumerate(source.columns, start=1):
         type_ = TIMESTAMP if column is time else column.type
         comma = "," if number < len(source.columns) else ""
-        clause = f" {column.clause}" if column.clause else ""
-        declared = f"  {sql_name(column.name)} {sql_type(type_)}{clause}{comma}"
-        lines.append(f"{declared}  -- {_note(column, is_time=column is time)}".rstrip(" -"))
-    lines += [f"  -- cannot be a column: {cell(name)!r}" for name in source.others]
+        parts = (sql_name(column.name), sql_type(type_), column.clause)
+        note = _note(column) if column is not time else "the event time"
+        declared.append((" ".join(p for p in parts if p) + comma, note))
+    width = min(max(len(text) for text, _ in declared), _WIDEST_COLUMN)
+    lines = [f"CREATE STREAM {sql_name(source.stream)} ("]
+    lines += [f"  {text:{width}}  -- {note}" if note else f"  {text}" for text, note in declared]
+    lines += [f"  -- cannot be a column: {_example(name)}" for name in source.others]
     by = f"({source.time})" if time is None else sql_name(time.name)
     late = None if times is None else lateness_of(times.disorder_us)
     lines.append(f") TIMESTAMP BY {by}" + (f" LATENESS {late}" if late else ""))
     if late:
-        lines.append("  -- LATENESS: rows may come so much later than rows with a later time")
+        lines.append("  -- LATENESS: a row may come so much later than one with a later time.")
     lines.append(f"  WITH ({_options(source)})")
     return "\n".join(lines)
 
@@ -183,30 +189,24 @@ def _stream(source: Source, times: Times | None) -> str:
 def _options(source: Source) -> str:
     unit = {} if source.unit is None else {"ts_unit": source.unit}
     items = {**source.options, **unit}.items()
-    return ", ".join(f"{name} = {_option_value(value)}" for name, value in items)
+    return ", ".join(f"{name} = {quoted_text(value)}" for name, value in items)
 
 
-def _option_value(value: str) -> str:
-    return quoted_text(value)
-
-
-def _note(column: Column, *, is_time: bool) -> str:
+def _note(column: Column) -> str:
     """What a column has, for a comment."""
     known = column.values.drop_null()
     if not len(known):
         return "no values in the sample"
-    what = "event time; " if is_time else ""
     if pt.is_nested(column.type) or pt.is_binary(column.type) or pt.is_boolean(column.type):
-        return what
+        return ""
     if not pt.is_string(known.type):
         ends = pc.min_max(known)
         first, last = (_example(ends[end].as_py()) for end in ("min", "max"))
-        return f"{what}{first} to {last}" if first != last else f"{what}{first}"
+        return f"{first} to {last}" if first != last else first
     distinct = pc.unique(known)
     examples = ", ".join(_example(v) for v in distinct[:_EXAMPLES].to_pylist())
-    count = len(distinct)
-    more = ", ..." if count > _EXAMPLES else ""
-    return f"{what}{count:,} value{'s' if count > 1 else ''}: {examples}{more}"
+    more = ", ..." if len(distinct) > _EXAMPLES else ""
+    return f"{count(len(distinct), 'value')}: {examples}{more}"
 
 
 def _example(value: object) -> str:
@@ -222,8 +222,14 @@ def summary(source: Source, times: Times) -> Iterator[str]:
     for column in source.columns:
         type_ = TIMESTAMP if column is time else column.type
         yield f"  {column.name:{width}}  {sql_type(type_)}" + ("  event time" * (column is time))
-    first, last = (np.datetime64(int(us), "us") for us in (times.us.min(), times.us.max()))
-    order = f", up to {lateness_of(times.disorder_us)} out of order" if times.disorder_us else ""
-    yield f"rows from {first} to {last} UTC{order.lower()}"
+    first, last = (cell(pa.scalar(int(us), TIMESTAMP).as_py()) for us in _ends(times.us))
+    late = lateness_of(times.disorder_us)
+    order = "" if late is None else f", up to {late.lower()} out of order"
+    yield f"from {first} to {last} UTC{order}"
     if times.bad:
-        yield f"{times.bad:,} rows have no usable time and would be bad rows: {times.reason}"
+        has = count(times.bad, "row has", "rows have")
+        yield f"{has} no usable time and will be written to the bad rows: {times.reason}"
+
+
+def _ends(us: Array) -> tuple[int, int]:
+    return int(us.min()), int(us.max())
