@@ -85,7 +85,7 @@ def new(
     ] = None,
     rows: Annotated[int, typer.Option(min=1, help="Rows to look at.")] = 10_000,
     seconds: Annotated[
-        float, typer.Option(min=0, help="How long to wait for messages of Kafka.")
+        float, typer.Option(min=0, help="How long to read messages of Kafka.")
     ] = 10.0,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the script.")] = False,
 ) -> None:

@@ -31,7 +31,7 @@ def sample_topic(place: str, limit: int, seconds: float) -> Sample:
 
     Args:
         place: ``kafka://HOST:PORT/TOPIC``, with further servers after commas.
-        seconds: how long to wait for messages.
+        seconds: how long to read at most.
 
     Raises:
         DataError: the place is wrong, the topic cannot be read, has no messages, or they are no
@@ -88,7 +88,9 @@ def _messages(options: dict[str, str], limit: int, seconds: float) -> pa.Table:
         log = Path(file.name)
     session = local_session(1, log)
     try:
-        messages = Sampler(lambda: session, None, limit, seconds).stream(statement.definition)
+        messages = Sampler(lambda: session, None, limit, seconds, present=True).stream(
+            statement.definition
+        )
     finally:
         session.stop()
     log.unlink()

@@ -29,7 +29,7 @@ class Starter:
         place: a file, a directory, or ``kafka://HOST:PORT/TOPIC``.
         file: of the script; None: named like the data, in the working directory.
         time: a column or an expression; None: it is found.
-        rows: of the sample at most. seconds: to wait for messages. overwrite: the file.
+        rows: of the sample at most. seconds: to read messages. overwrite: the file.
     """
 
     place: str

@@ -39,12 +39,14 @@ class Sampler:
     Attributes:
         spark: starts Spark, for sources that need it. base: directory of relative paths.
         limit: maximum number of rows. seconds: how long to wait for rows of a live source.
+        present: whether only rows that are there now are read.
     """
 
     spark: Callable[[], SparkSession]
     base: Path | None
     limit: int
     seconds: float
+    present: bool = False
 
     def stream(self, stream: StreamDef) -> pa.Table:
         """The first rows of a stream's source, or new ones of a live source.
@@ -88,9 +90,8 @@ class Sampler:
                 taken.append(pa.Table.from_batches(pieces).slice(0, left()))
 
         with tempfile.TemporaryDirectory(prefix="eddyline-") as checkpoint:
-            query = (
-                rows.writeStream.foreachBatch(take).option("checkpointLocation", checkpoint).start()
-            )
+            writer = rows.writeStream.foreachBatch(take).option("checkpointLocation", checkpoint)
+            query = (writer.trigger(availableNow=True) if self.present else writer).start()
             until = time.monotonic() + self.seconds
             while query.isActive and left() > 0 and time.monotonic() < until:
                 time.sleep(_POLL_S)
@@ -99,6 +100,8 @@ class Sampler:
                 query.stop()
         if failed is not None:
             raise DataError(f"the source cannot be read: {str(failed).splitlines()[0]}")
+        if not taken and self.present and not query.isActive:
+            raise DataError("there is no row yet")
         if not taken:
             raise DataError(
                 f"no row arrived within {self.seconds:g} seconds: wait longer with --seconds"
