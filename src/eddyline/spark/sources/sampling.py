@@ -100,8 +100,8 @@ class Sampler:
                 query.stop()
         if failed is not None:
             raise DataError(f"the source cannot be read: {str(failed).splitlines()[0]}")
-        if not taken and self.present and not query.isActive:
-            raise DataError("there is no row yet")
+        if not taken and self.present:
+            raise DataError("it has no rows")
         if not taken:
             raise DataError(
                 f"no row arrived within {self.seconds:g} seconds: wait longer with --seconds"
