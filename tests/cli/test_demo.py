@@ -65,7 +65,7 @@ def test_first_results(changes: Changes) -> None:
 def shown(changes: Changes, bad: list[BadRows], monkeypatch: pytest.MonkeyPatch) -> str:
     """What a run prints in 80 columns, in a pipe."""
     text = io.StringIO()
-    view = DemoView(Console(file=text, width=80), Path("examples/demo.sql"))
+    view = DemoView(Console(file=text, width=80), Path("examples/demo.sql"), "2013")
     out: Mapping[str, int] = {name: changes[name].num_rows for name in SUBJECTS}
     for _ in range(2):
         for name, n in out.items():
@@ -108,6 +108,6 @@ def test_bad_rows_are_explained(changes: Changes, monkeypatch: pytest.MonkeyPatc
 
 def test_a_result_that_ends_is_no_finding() -> None:
     text = io.StringIO()
-    view = DemoView(Console(file=text, width=80), Path("demo.sql"))
+    view = DemoView(Console(file=text, width=80), Path("demo.sql"), "2013")
     view.rows("web_readers", pa.table({"_op": ["-"], "src": [1], "dst": [2]}), 1)
     assert "reads web pages" not in text.getvalue()

@@ -44,4 +44,10 @@ def make_demo_view(*, as_json: bool) -> JobView:
     script = examples() / "demo.sql"
     working = Path.cwd()
     shown = script.relative_to(working) if script.is_relative_to(working) else script
-    return DemoView(Console(highlight=False), shown)
+    return DemoView(Console(highlight=False), shown, _months(script.parent))
+
+
+def _months(place: Path) -> str:
+    """The months of the departures; a wheel has one."""
+    months = sorted(file.stem for file in (place / "data/flights/newark").glob("*.parquet"))
+    return months[0] if len(months) == 1 else f"{months[0]} to {months[-1]}"

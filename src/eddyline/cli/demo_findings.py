@@ -10,7 +10,7 @@ Row = Mapping[str, Any]
 #: Streams that belong together, and what they are.
 STREAMS: Final = (
     (("connections",), "TCP connections of a laboratory, an hour of 1994"),
-    (("newark", "kennedy", "laguardia"), "departures from New York in 2013"),
+    (("newark", "kennedy", "laguardia"), "departures from New York, {months}"),
 )
 #: The reason of the demo's bad rows, and what it means.
 NO_DEPARTURE: Final = "dep_ts is null"

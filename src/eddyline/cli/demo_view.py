@@ -26,16 +26,16 @@ class DemoView(TextView):
     """Sentences for findings, as they arrive and at the end.
 
     Args:
-        script: the demo's script, for the user to read and run.
+        script: the demo's script, for the user to read and run. months: of the departures.
     """
 
-    def __init__(self, console: Console, script: Path) -> None:
+    def __init__(self, console: Console, script: Path, months: str) -> None:
         super().__init__(console)
         self._script = script
         console.print("Recorded streams are played as fast as this machine can:")
         streams = Table.grid(padding=(0, 2))
         for names, what in STREAMS:
-            streams.add_row("", ", ".join(names), what)
+            streams.add_row("", ", ".join(names), what.format(months=months))
         console.print(streams)
         console.print(f"{len(SUBJECTS)} queries watch them, in one job.\n")
 

@@ -17,7 +17,6 @@ from eddyline.cli.spark_properties import Properties, spark_properties
 app = typer.Typer(
     help="Standing SQL queries with sliding windows over streams, as one Spark job.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 run.add_commands(app)
