@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from eddyline.cli.starter.columns import columns_of, event_times_in, null_word
+from eddyline.cli.starter.columns import columns_of, disorder_of, event_times_in, null_word
 from eddyline.types import sql_type
 
 SECONDS = 1_767_225_600  # 2026
@@ -133,7 +133,7 @@ def test_text_is_a_time_if_most_values_are() -> None:
 def test_disorder_is_the_distance_to_the_largest_earlier_time() -> None:
     columns, _ = columns_of(pa.table({"ts": [SECONDS + s for s in (0, 9, 4, 10, 8)]}))
     (time,) = event_times_in(columns)
-    assert time.disorder_us == 5_000_000 and time.missing == 0
+    assert disorder_of(time.us) == 5_000_000 and time.missing == 0
 
 
 @pytest.mark.parametrize(

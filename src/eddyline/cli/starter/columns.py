@@ -77,10 +77,14 @@ class EventTime:
     us: Array
     missing: int
 
-    @property
-    def disorder_us(self) -> int:
-        """By how much a row is behind an earlier one at most."""
-        return int((np.maximum.accumulate(self.us) - self.us).max())
+
+def disorder_of(us: Array) -> int:
+    """By how much a row is behind an earlier one at most, in us.
+
+    Args:
+        us: int64[n], n > 0.
+    """
+    return int((np.maximum.accumulate(us) - us).max())
 
 
 def columns_of(rows: pa.Table, *, parts: bool = False) -> tuple[list[Column], list[str]]:
@@ -161,7 +165,7 @@ def event_times_in(columns: Sequence[Column]) -> list[EventTime]:
         if time is None:
             continue
         named = _TIME_NAMES.match(column.name) is not None
-        in_order = time.us.size > 1 and not time.disorder_us
+        in_order = time.us.size > 1 and not disorder_of(time.us)
         if time.unit is not None and not (named or in_order):
             continue
         exact = pt.is_timestamp(column.type)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ def _sample(asked: Starter, base: Path) -> tuple[Sample, bool]:
     absolute = place.absolute()
     path = os.path.relpath(absolute, base) if absolute.is_relative_to(base) else str(absolute)
     if place.is_file():  # Spark watches directories and patterns
-        path = str(Path(path).parent / f"{{{place.name}}}")
+        path = str(Path(path).parent / f"{{{_escaped(place.name)}}}")
     rest = {k: v for k, v in sample.options.items() if k != "source"}
     options = {"source": sample.options["source"], "path": path, **rest}
     return Sample(sample.rows, options, sample.bad), options["source"] == "json"
@@ -92,7 +93,7 @@ def _source(
     asked: Starter, stream: str, columns: Sequence[Column], others: Sequence[str], sample: Sample
 ) -> Source:
     def source(time: str, unit: TimeUnit | None = None) -> Source:
-        return Source(stream, asked.place, columns, sample.options, time, unit, others)
+        return Source(stream, columns, sample.options, time, unit, others)
 
     if asked.time is not None:
         column = next((c for c in columns if c.name.lower() == asked.time.lower()), None)
@@ -123,6 +124,15 @@ def _shown(column: Column) -> str:
     """The first value of a column."""
     known = column.values.drop_null()
     return f", such as {cell(known[0].as_py())}" if len(known) else ""
+
+
+def _escaped(name: str) -> str:
+    r"""The pattern that a name alone fits.
+
+    >>> print(_escaped("a[1].csv"))
+    a\[1\].csv
+    """
+    return re.sub(r"[*?\[\]{},\\]", r"\\\g<0>", name)
 
 
 def _stem(place: str) -> str:

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from eddyline.algebra.catalog import StreamDef, TimeUnit
-from eddyline.cli.starter.columns import Column, EventTime
+from eddyline.cli.starter.columns import Column, disorder_of
 from eddyline.cli.starter.names import sql_name
 from eddyline.cli.starter.queries import Subject, starter_queries
 from eddyline.engine.ingest.row_reader import RowReader
@@ -51,13 +51,11 @@ class Source:
     """What a script reads.
 
     Attributes:
-        stream: its name. place: the file, directory or topic, for comments.
-        columns: of a sample. others: columns that a stream cannot have.
+        stream: its name. columns: of a sample. others: columns that a stream cannot have.
         options: of the stream. time: a column or an expression. unit: of a column of numbers.
     """
 
     stream: str
-    place: str
     columns: Sequence[Column]
     options: Mapping[str, str]
     time: str
@@ -86,7 +84,7 @@ class Times:
     @property
     def disorder_us(self) -> int:
         """By how much a row is behind an earlier one at most."""
-        return EventTime("", None, self.us, 0).disorder_us
+        return disorder_of(self.us)
 
 
 def times_of(source: Source) -> Times:
@@ -148,6 +146,7 @@ def _read(definition: StreamDef, columns: Sequence[Column]) -> Times:
 
 def _head(rows: int, command: str, file: str) -> str:
     width = len(file)
+    command = " ".join(command.split())
     lines = [
         f"Written by `{command}` from {count(rows, 'row')}; change it as you like.",
         "",
