@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from dockerfile_parse import DockerfileParser
+from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
 from eddyline.cli.main import app
@@ -36,7 +36,7 @@ def values(instructions: list[tuple[str, str]], name: str) -> list[str]:
 
 
 def compose() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    found: dict[str, Any] = YAML(typ="safe").load(DEPLOY / "compose.yaml")
     return found
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
 from pyspark.sql import SparkSession
+from ruamel.yaml import YAML
 
 from eddyline_process import eddyline_command
 
@@ -44,7 +44,7 @@ def test_orders_become_answers(
     ]
     kafka.send(spark, f"orders_{suffix}", [json.dumps(order) for order in orders])
 
-    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    services = YAML(typ="safe").load(DEPLOY / "compose.yaml")["services"]
     command = services["eddyline"]["command"]
     (tmp_path / "orders.sql").write_text(script)
     here = {
