@@ -12,7 +12,7 @@ CONNECTORS := $(MAKE) --no-print-directory setup-connectors || \
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-connectors demo test test-long test-faults soak check format bench figures lock clean
+.PHONY: help setup setup-connectors demo test test-long test-bounds test-faults soak check format bench figures lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -47,6 +47,10 @@ test-long: setup  ## run all tests, with tens of thousands of generated cases (h
 	@$(CONNECTORS)
 	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python scripts/run_tests.py "long or not long"
 
+test-bounds: setup  ## run the tests without Spark while kernels check the bounds of arrays (an hour)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/.numba-bounds \
+	  $(BIN)/python -m pytest -q -m "not spark and not long and not fault" -n 2 --dist worksteal
+
 test-faults: setup  ## kill workers and drivers, cut and litter files (minutes)
 	@$(CONNECTORS)
 	$(BIN)/python -m pytest -q -m "fault and not spark"
@@ -79,6 +83,6 @@ lock:  ## renew requirements.lock (needs uv)
 	  --custom-compile-command "make lock" --output-file requirements.lock
 
 clean:  ## remove everything made here
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache \
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .numba-bounds \
 	  build dist spark-warehouse metastore_db
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

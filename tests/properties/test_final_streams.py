@@ -57,6 +57,12 @@ QUERIES: Final[dict[str, tuple[str, str]]] = {
         f"FROM ({SECOND}) AS q",
         f"SELECT k, n, SUM(x) OVER (ORDER BY e RANGE 2000000 PRECEDING) FROM {SECONDS}",
     ),
+    "first of times": (
+        "SELECT k, n, FIRST_VALUE(n) OVER (PARTITION BY k ORDER BY window_start RANGE INTERVAL '2' "
+        f"SECOND PRECEDING) AS m FROM ({SECOND}) AS q",
+        "SELECT k, n, FIRST_VALUE(n) OVER (PARTITION BY k ORDER BY e RANGE 2000000 PRECEDING) "
+        f"FROM {SECONDS}",
+    ),
     "qualified": (
         "SELECT k, window_end, COUNT(*) AS n FROM TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL "
         "'500' MILLISECOND, INTERVAL '1' SECOND)) GROUP BY k, window_start, window_end QUALIFY "

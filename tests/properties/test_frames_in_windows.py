@@ -106,6 +106,8 @@ OF_KNOWN: Final = (
     "FIRST_VALUE(x) OVER (PARTITION BY k ORDER BY ts GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING)",
     "LAST_VALUE(x) OVER (ORDER BY x DESC GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING)",
     "LAST_VALUE(k) OVER (ORDER BY x RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING)",
+    "FIRST_VALUE(k) OVER (ORDER BY x RANGE BETWEEN 2 PRECEDING AND CURRENT ROW)",
+    "LAST_VALUE(k) OVER (ORDER BY x DESC)",
     "NTH_VALUE(x, 2) OVER (PARTITION BY k ORDER BY ts)",
     "NTH_VALUE(k, 3) OVER (ORDER BY x)",
     "NTH_VALUE(x, 2) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL '1' SECOND PRECEDING)",
@@ -114,16 +116,12 @@ OF_KNOWN: Final = (
     "NTH_VALUE(x, 2) IGNORE NULLS OVER (PARTITION BY k ORDER BY ts)",
     "NTH_VALUE(k, 2) OVER (ORDER BY x GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE TIES)",
 )
-#: Those of which rows need the event time of a stream.
-OF_TIMES: Final = [
-    v for v in OF_KNOWN if v.startswith(("FIRST_VALUE(x) ", "LAST_VALUE(x) ")) and "ts RANGE" in v
-]
 
 
 def value(random: Random, source: str) -> str:
     """A value with OVER."""
     if random.random() < 0.15:
-        return random.choice([v for v in OF_KNOWN if "GROUP BY" not in source or v not in OF_TIMES])
+        return random.choice(OF_KNOWN)
     partition = random.choice(["PARTITION BY k ", "PARTITION BY k, x % 2 ", ""])
     of_rows = random.random() < 0.5
     if of_rows and random.random() < 0.4:
@@ -193,10 +191,6 @@ def test_each_frame(frames: tuple[str, ...], source: int) -> None:
 def test_each_value_that_ignores_nulls(number: int) -> None:
     for source in SOURCES:
         queries = {"q": f"SELECT k, x, {OF_KNOWN[number]} AS v FROM {source} EMIT CHANGES"}
-        if OF_KNOWN[number] in OF_TIMES and "GROUP BY" in source:
-            with pytest.raises(UnsupportedError, match="needs the event time of a stream"):
-                play(Random(number), queries, {}, 1)
-            continue
         assert play(Random(number), queries, {"chunk_rows": 3}, 4).changes("q").num_rows
 
 

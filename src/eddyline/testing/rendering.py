@@ -11,19 +11,27 @@ are expanded (for rows for which the query fails see ``failing.py``)::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, Final
+from typing import Any
 
-import sqlglot
 from sqlglot import exp
 
 from eddyline.testing.duckdb_dialect import in_duckdb
 from eddyline.testing.failing import without_failing_rows
 from eddyline.testing.kept_shares import with_products
 from eddyline.testing.live import LiveUpdates
-from eddyline.testing.month_windows import FixedLengths, MonthWindows, rendered
+from eddyline.testing.live_rows import (
+    ENDLESS,
+    NRR,
+    WINDOW,
+    contents,
+    filled,
+    in_windows,
+    live_rows,
+    select_from,
+)
 from eddyline.testing.reading import Reading, WindowText, read_query, stream_of
 from eddyline.testing.tied_rows import (
     order_ties,
@@ -31,12 +39,6 @@ from eddyline.testing.tied_rows import (
     waits_us,
     without_frames_of_places,
 )
-
-#: Keys in the ``meta`` of a sub-select: its rows are a window's (with __ts and __n), or an NRR's.
-_WINDOW: Final = "window"
-_NRR: Final = "nrr"
-#: The same for rows of a stream that never leave.
-_ENDLESS: Final = "endless"
 
 
 @dataclass(frozen=True)
@@ -93,17 +95,17 @@ class _Inliner:
 
     def _rows(self, name: str, window: WindowText | None) -> exp.Expr | None:
         if name in self._views and window is not None and window.session is not None:
-            return _in(self._ever(name), [], window)
+            return in_windows(self._ever(name), [], window)
         if name in self._views and window is not None and window.fixed is not None:
             select = read_query(self._views[name]).select
             if not any(stream_of(t)[1] is None for t in select.find_all(exp.Table)):
-                return _in(self._ever(name), [], window)
+                return in_windows(self._ever(name), [], window)
         if name in self._views:
             return self.inline(read_query(self._views[name]), window)
         if name in self._streams:
-            return _live_rows(name, self._streams[name], window or WindowText())
+            return live_rows(name, self._streams[name], window or WindowText())
         if name in self._live:
-            return _contents(name, *self._live[name])
+            return contents(name, *self._live[name])
         return None
 
     def _ever(self, view: str) -> Any:
@@ -115,11 +117,11 @@ class _Inliner:
         for table in list(select.find_all(exp.Table)):
             name, number = stream_of(table)
             window = reading.trailing if number is None else reading.windows[number]
-            rows = _select(self._streams[name], f"{name}__rows").where(
+            rows = select_from(self._streams[name], f"{name}__rows").where(
                 "__ts <= $tau", dialect="duckdb"
             )
             rows.select("__ts", copy=False)
-            rows.meta[_WINDOW] = True
+            rows.meta[WINDOW] = True
             alias = table.alias or name
             inlined = exp.Subquery(this=rows, alias=exp.TableAlias(this=exp.to_identifier(alias)))
             if window is not None:
@@ -133,100 +135,14 @@ class _Inliner:
         return select
 
 
-def _in(rows: exp.Expr, columns: Iterable[str], window: WindowText) -> exp.Expr:
-    if window.session is not None:
-        return _in_sessions(rows, columns, *window.session)
-    assert window.fixed is not None, "windows between fixed instants, or sessions"
-    return _in_windows(rows, columns, window.fixed)
-
-
-def _in_windows(
-    rows: exp.Expr, columns: Iterable[str], fixed: FixedLengths | MonthWindows
-) -> exp.Expr:
-    """Rows with __ts, once for each window that contains __ts and is open at $tau.
-
-    Args:
-        columns: of the rows; none: all but __ts.
-    """
-    shown = ", ".join(f'r."{c}"' for c in columns) or "r.* EXCLUDE (__ts)"
-    numbers, start, end = rendered(fixed)
-    text = f"""
-        SELECT {shown}, make_timestamp({start}) AS window_start, make_timestamp({end}) AS window_end
-        FROM __rows AS r, (SELECT UNNEST({numbers}) AS k) AS n
-        WHERE r.__ts <= $tau AND {start} <= r.__ts AND r.__ts < {end} AND $tau < {end}
-    """
-    return _filled(text, {"__rows": rows})
-
-
-def _in_sessions(rows: exp.Expr, columns: Iterable[str], gap: int, keys: Sequence[str]) -> exp.Expr:
-    """Rows with __ts in the sessions that have not ended before $tau, as they are then.
-
-    Args:
-        columns: of the rows; none: all but __ts.
-    """
-    added = "__ts, __new, __session, __start, __last"
-    shown = ", ".join(f'r."{c}"' for c in columns) or f"r.* EXCLUDE ({added})"
-    by = ", ".join(f'"{k}"' for k in keys) or "0"
-    text = f"""
-        SELECT {shown}, make_timestamp(r.__start) AS window_start,
-            make_timestamp(r.__last + {gap}) AS window_end
-        FROM (SELECT b.*, MIN(b.__ts) OVER (PARTITION BY {by}, b.__session) AS __start,
-                MAX(b.__ts) OVER (PARTITION BY {by}, b.__session) AS __last
-            FROM (SELECT a.*, SUM(a.__new) OVER (PARTITION BY {by} ORDER BY a.__ts) AS __session
-                FROM (SELECT o.*, CASE WHEN o.__ts - LAG(o.__ts) OVER (PARTITION BY {by} ORDER BY
-                        o.__ts) <= {gap} THEN 0 ELSE 1 END AS __new
-                    FROM __rows AS o WHERE o.__ts <= $tau) AS a) AS b) AS r
-        WHERE $tau <= r.__last + {gap}
-    """
-    return _filled(text, {"__rows": rows})
-
-
-def _live_rows(stream: str, columns: Iterable[str], window: WindowText) -> exp.Expr:
-    """The rows of a stream that a window holds at $tau, which are in the order of arrival if they
-    are not in sessions.
-    """
-    if window.fixed is not None or window.session is not None:
-        columns = tuple(columns)
-        rows = _in(_select((*columns, "__ts", "__n"), f"{stream}__rows"), columns, window)
-        if window.fixed is not None:
-            rows.meta[_WINDOW] = True
-        return rows
-    rows = _select(columns, f"{stream}__rows").where("__ts <= $tau", dialect="duckdb")
-    if window.range_us is not None:
-        rows = rows.where(f"$tau < __ts + {window.range_us}", dialect="duckdb")
-    if window.rows is not None:
-        per = ", ".join(f'"{c}"' for c in window.partition)
-        partition = f"PARTITION BY {per} " if per else ""
-        newest = f"ROW_NUMBER() OVER ({partition}ORDER BY __ts DESC, __n DESC)"
-        rows = rows.qualify(f"{newest} <= {window.rows}", dialect="duckdb")
-    rows.meta[_WINDOW] = True
-    rows.meta[_ENDLESS] = window.range_us is None and window.rows is None
-    return rows
-
-
 def _before_now(select: exp.Select, waits_us: int) -> None:
     """Leave out the rows of the instant itself, and the values of those that wait longer."""
     for item in _items(select):
-        if isinstance(item, exp.Subquery) and item.this.meta.get(_ENDLESS):
+        if isinstance(item, exp.Subquery) and item.this.meta.get(ENDLESS):
             item.this.where("__ts < $tau", dialect="duckdb", copy=False)
             if waits_us:
                 known = f"{item.alias}.{_stamp(item.this, '__ts')} + {waits_us} < $tau"
                 select.qualify(known, dialect="duckdb", copy=False)
-
-
-def _contents(name: str, updates: LiveUpdates, columns: tuple[str, ...]) -> exp.Expr:
-    """The rows of a live table at $tau; of an NRR all rows ever, with their lifespans."""
-    if updates == "retroactive":
-        rows = _select(columns, f"{name}__lifespans")
-        return rows.where("__from <= $tau AND $tau < __to", dialect="duckdb")
-    rows = _select((*columns, "__from", "__to"), f"{name}__lifespans")
-    rows.meta[_NRR] = True
-    return rows
-
-
-def _select(columns: Iterable[str], table: str) -> exp.Select:
-    rows: exp.Select = exp.select(*(exp.column(c, quoted=True) for c in columns))
-    return rows.from_(exp.to_table(f'"{table}"', dialect="duckdb"))
 
 
 # -- EXCEPT ALL ON -----------------------------------------------------
@@ -268,7 +184,7 @@ def _keyed_negation(negation: exp.Except) -> exp.Expr:
         SELECT {names} FROM __left AS a
         WHERE __rank <= __v1 - (SELECT COUNT(*) FROM __right AS b WHERE {agree})
     """
-    return _filled(whole, {"__left": ranked, "__right": right})
+    return filled(whole, {"__left": ranked, "__right": right})
 
 
 def _over(
@@ -287,19 +203,9 @@ def _only_window(select: exp.Expr) -> exp.Subquery:
         part.find(exp.AggFunc, exp.Query) for part in (*select.expressions, *_terms(select))
     )
     window = items[0] if simple else None
-    if not isinstance(window, exp.Subquery) or _WINDOW not in window.this.meta:
+    if not isinstance(window, exp.Subquery) or WINDOW not in window.this.meta:
         raise _beyond("EXCEPT ALL ON of one window with filters and a select list")
     return window
-
-
-def _filled(text: str, tables: dict[str, exp.Expr]) -> exp.Expr:
-    """A query with its placeholder tables replaced."""
-    query = sqlglot.parse_one(text, read="duckdb")
-    for table in list(query.find_all(exp.Table)):
-        if table.name in tables:
-            alias = exp.TableAlias(this=exp.to_identifier(table.alias))
-            table.replace(exp.Subquery(this=tables[table.name], alias=alias))
-    return query
 
 
 def _stamps(select: exp.Select) -> list[exp.Expr]:
@@ -319,7 +225,7 @@ def _stamps(select: exp.Select) -> list[exp.Expr]:
 
 def _arrives(rows: exp.Expr) -> bool:
     """Whether rows are those of a stream, with their order."""
-    if _WINDOW in rows.meta:
+    if WINDOW in rows.meta:
         return True
     if not isinstance(rows, exp.Select) or rows.find(exp.Window, exp.AggFunc) or _stars(rows):
         return False
@@ -349,7 +255,7 @@ def _all_columns(items: Iterable[exp.Expr]) -> list[exp.Expr]:
 def _reflect_tables(select: exp.Select) -> None:
     """Restrict the NRRs of a SELECT to their contents at each result's own time."""
     items = list(_items(select))
-    tables = [i for i in items if isinstance(i, exp.Subquery) and _NRR in i.this.meta]
+    tables = [i for i in items if isinstance(i, exp.Subquery) and NRR in i.this.meta]
     if not tables:
         return
     joins = [j for j in select.find_all(exp.Join) if j.parent_select is select]
@@ -367,7 +273,7 @@ def _time_of(items: Iterable[exp.Expr]) -> exp.Expr:
     times: list[exp.Expr] = [
         exp.column(_stamp(item.this, "__ts"), item.alias)
         for item in items
-        if isinstance(item, exp.Subquery) and _NRR not in item.this.meta
+        if isinstance(item, exp.Subquery) and NRR not in item.this.meta
     ]
     _require(bool(times), "an NRR beside a stream")
     return times[0] if len(times) == 1 else exp.Greatest(this=times[0], expressions=times[1:])
@@ -384,7 +290,7 @@ def _stamp(rows: exp.Expr, column: str) -> str:
         raise _beyond("rows computed from stream rows")
     if column in [e.alias_or_name for e in rows.expressions]:
         return column
-    if _WINDOW in rows.meta:
+    if WINDOW in rows.meta:
         rows.select(column, copy=False)
         return column
     plain = not rows.args.get("distinct") and not rows.args.get("group")

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from eddyline.kernels import row_lists
 from eddyline.runtime.eddy import dormant_lists, lineage_sums
 from eddyline.runtime.eddy.dormant_lists import DormantLists
 from eddyline.runtime.eddy.lineages import Lineages
@@ -132,6 +133,18 @@ def test_a_list_is_filled_for_its_longest_window(seen: dict[str, int]) -> None:
     """That of a query that came after others, with shorter windows over the same rows."""
     play("many dormant 5", keys=30)
     assert seen["ended"] and seen["filled"]
+
+
+def test_a_longer_window_finds_a_dormant_list(
+    seen: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows enter once, and leave within the bounds of what leaves."""
+    for name in ("leave", "_free_blocks"):  # in Python bounds are checked
+        monkeypatch.setattr(row_lists, name, getattr(row_lists, name).py_func)
+    monkeypatch.setattr(lineage_sums, "_PIECES", 32)
+    monkeypatch.setattr(lineage_sums, "_RING", 64)
+    play("many dormant 20", specials=True, keys=30)
+    assert seen["filled"]
 
 
 def test_lists_whose_rows_boxes_find_are_not_dormant(

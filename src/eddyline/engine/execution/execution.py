@@ -12,10 +12,7 @@ import numpy as np
 
 from eddyline.algebra.plan import Join, Plan
 from eddyline.engine.execution.groupings import Grouping
-from eddyline.engine.execution.parameterized import (
-    ParameterizedGroups,
-    ParameterizedSubscription,
-)
+from eddyline.engine.execution.parameterized import ParameterizedGroups, ParameterizedSubscription
 from eddyline.engine.execution.result_tables import Pending, TreeTable
 from eddyline.engine.execution.shared_flow import Pace, SharedFlow
 from eddyline.engine.execution.subscriptions import (

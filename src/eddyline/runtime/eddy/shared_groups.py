@@ -153,7 +153,8 @@ class SharedGroups(TakesFlow):
         """
         lists, new = self._lists, {self._numbers[b]: b for b in bits}
         if self._dormant is not None:
-            self._fill(self._dormant.dormant & {lists.list_of(n) for n in new}, None, clock)
+            dormant = self._dormant.dormant & {lists.list_of(n) for n in new}
+            self._fill(dormant, None, clock, new)
         missing: list[int] = []  # the bits of queries whose list has not all of their rows
         gone: list[Array] = []
         for mine in {lists.list_of(n) for n in new}:
@@ -258,17 +259,25 @@ class SharedGroups(TakesFlow):
         self._fill(loud, int(batch.seq[0]) if len(batch) else None, self.clock)
         return self._enter(self._flow.again(batch))
 
-    def _fill(self, numbers: Collection[int], before: int | None, clock: int) -> None:
+    def _fill(
+        self,
+        numbers: Collection[int],
+        before: int | None,
+        clock: int,
+        new: Collection[int] = (),
+    ) -> None:
         """Let dormant lists have the rows that they hold at ``clock``.
 
         Args:
             before: the ``seq`` of the first row that they do not take in; None: there is none.
+            new: windows that have no rows yet.
         """
         if not numbers or self._dormant is None:
             return
         lists, bit_of = self._lists, {n: b for b, n in self._numbers.items()}
         windows = [lists.windows_of(n) for n in numbers]
-        batch = self._flow.answer(clock, [bit_of[lists.longest(some)] for some in windows])
+        older = [[w for w in some if w not in new] for some in windows]
+        batch = self._flow.answer(clock, [bit_of[lists.longest(some)] for some in older])
         to = batch.recipients
         assert to is not None, "set by the flow"
         if before is not None:

@@ -158,12 +158,9 @@ def _add_alone(source: FromClause, node: exp.Expr, context: Context, bind_query:
         return
     alias = node.args.get("alias")
     if alias is not None:
-        raise context.error(
-            alias,
-            "an alias of a join in parentheses is not supported: use the names of its items, or "
-            "write (SELECT ... FROM ...) AS name",
-            UnsupportedError,
-        )
+        advice = "use the names of its items, or write (SELECT ... FROM ...) AS name"
+        message = f"an alias of a join in parentheses is not supported: {advice}"
+        raise context.error(alias, message, UnsupportedError)
     context.require_only(node, "this", "window", "joins")
     inside = with_own_window(node, context, lambda inner: _joined(node.this, inner, bind_query))
     _add_joined(source, inside, context)

@@ -56,7 +56,11 @@ def bind_over(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
         message = "DISTINCT or ORDER BY with OVER is not supported"
         raise scalars.context.error(node, message, UnsupportedError)
     frame = frame_of(node.args.get("spec"))
-    if name in _AGGREGATES and is_of_time(frame, ends=name.startswith("last")):
+    if (
+        name in _AGGREGATES
+        and _is_in_time(ordered, scalars.event_time)
+        and is_of_time(frame, ends=name.startswith("last"))
+    ):
         argument = called.arguments[0] if len(called.arguments) == 1 else None
         if argument is not None:
             aggregate: exp.Expr = exp.Anonymous(
@@ -68,6 +72,11 @@ def bind_over(scalars: ExpressionBinder, node: exp.Expr) -> Expr:
     arguments = scalars.bind_all(called.arguments)
     call = WindowCall(node, name, arguments, partition, ordered, frame, scalars.context)
     return call.ignoring_nulls() if called.ignore_nulls else call.bound()
+
+
+def _is_in_time(order: tuple[Ordering, ...], time: Expr | None) -> bool:
+    """Whether an order is that of the rows' event time."""
+    return len(order) == 1 and order[0].value == time and not order[0].descending
 
 
 def _of_frame(
