@@ -57,3 +57,8 @@ def __getattr__(name: str) -> Any:
     if name not in _ON_DEMAND:
         raise AttributeError(f"module 'eddyline' has no attribute {name!r}")
     return getattr(import_module(_ON_DEMAND[name]), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, also those that are not imported yet."""
+    return sorted(__all__)

@@ -7,8 +7,11 @@ from typing import Final
 
 from eddyline.errors import SetupError
 
-#: In a checkout; wheels do not hold the examples.
-_EXAMPLES: Final = Path(__file__).parents[2] / "examples"
+#: In a checkout, and in a wheel, which holds the flights of one month.
+_PLACES: Final = (
+    Path(__file__).parents[2] / "examples",
+    Path(__file__).with_name("examples"),
+)
 
 
 def examples() -> Path:
@@ -17,9 +20,10 @@ def examples() -> Path:
     Raises:
         SetupError: they are not there.
     """
-    if (_EXAMPLES / "demo.sql").exists():
-        return _EXAMPLES
+    for place in _PLACES:
+        if (place / "demo.sql").exists():
+            return place
     raise SetupError(
-        f"the examples are not installed (looked in {_EXAMPLES}); they are in the directory "
-        "'examples' of the project's source: run `eddyline run examples/demo.sql` there"
+        f"the examples are not installed (looked in {' and '.join(map(str, _PLACES))}); they are "
+        "in the directory 'examples' of the project's source"
     )

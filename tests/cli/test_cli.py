@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -22,6 +19,7 @@ from eddyline.engine.settings import Settings
 from eddyline.shipped import examples
 from eddyline.spark.root_cause import root_cause
 from eddyline.spark.script import Script
+from eddyline_process import eddyline_command
 
 SCRIPT = """
 CREATE STREAM s (ts TIMESTAMP, k BIGINT, v DOUBLE) TIMESTAMP BY ts LATENESS 2 SECONDS
@@ -46,16 +44,6 @@ def script(tmp_path: Path) -> Path:
 def in_process(*arguments: str) -> tuple[int, str]:
     result = CliRunner().invoke(app, list(arguments))
     return result.exit_code, result.output
-
-
-def eddyline_command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own: it starts and stops a Spark session."""
-    source = str(Path(eddyline.__file__).parent.parent)
-    environment = {**os.environ, "PYTHONPATH": source}
-    command = [sys.executable, "-m", "eddyline", *arguments]
-    return subprocess.run(
-        command, capture_output=True, text=True, env=environment, timeout=400, check=False
-    )
 
 
 def test_version() -> None:

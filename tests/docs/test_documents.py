@@ -15,7 +15,10 @@ from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, CreateStream
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "deploy/README.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 WITH_SPARK = "eddyline.spark"
 
 

@@ -1,4 +1,6 @@
-"""Where compiled kernels are stored, if the package and the user's directory cannot be written."""
+"""Where compiled kernels are stored, if the package and the user's directory cannot be written; and
+that a program is told when they are compiled.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ def test_compiled_kernels_are_kept_in_a_temporary_directory(package: Path, tmp_p
         "HOME": "/dev/null",  # no directory: the user has none
         "TMPDIR": str(temporary),
     }
-    for _ in range(2):
+    for said in (1, 0):
         done = subprocess.run(
             [sys.executable, "-c", _COMPILE],
             cwd=tmp_path,
@@ -52,6 +54,7 @@ def test_compiled_kernels_are_kept_in_a_temporary_directory(package: Path, tmp_p
         )
         assert done.returncode == 0, done.stderr
         assert done.stdout.split() == [str(package / "__init__.py"), "3"]
+        assert done.stderr.count("compiling kernels, which are stored") == said, done.stderr
     (kept,) = temporary.iterdir()
     assert kept.stat().st_mode & 0o077 == 0, "code that is run: its owner alone may write it"
     assert list(kept.rglob("*.nbc"))

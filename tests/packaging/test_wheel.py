@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 import tarfile
 import venv
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from email.parser import Parser
 from importlib.metadata import distribution
 from pathlib import Path
@@ -32,18 +33,26 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def python(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of a new environment with the wheel and its dependencies, nothing else."""
-    directory = tmp_path_factory.mktemp("environment")
+    return environment(tmp_path_factory.mktemp("environment"), built)
+
+
+def environment(directory: Path, built: Path, *extras: str) -> Path:
+    """The interpreter of a new environment with the wheel and what it needs with these extras."""
     venv.create(directory, with_pip=False, symlinks=True)
     (packages,) = directory.glob("lib/python*/site-packages")
     with zipfile.ZipFile(wheel(built)) as file:
         file.extractall(packages)
-    for path in installed(requirements(built)):
-        (packages / path.name).symlink_to(path)
+    for path in installed(requirements(built), extras):
+        if not (packages / path.name).exists():  # packages share folders, such as `google`
+            (packages / path.name).symlink_to(path)
     return directory / "bin" / "python"
 
 
 def run(*command: str, cwd: Path, code: int = 0) -> str:
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    settings = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, check=False, env=settings
+    )
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -63,18 +72,21 @@ def requirements(built: Path) -> list[str]:
     return Parser().parsestr(metadata(built)).get_all("Requires-Dist") or []
 
 
-def installed(requires: list[str], seen: set[str] | None = None) -> Iterator[Path]:
-    """Files and directories of the packages that are required without an extra."""
+def installed(
+    requires: list[str], extras: Iterable[str] = (), seen: set[str] | None = None
+) -> Iterator[Path]:
+    """Files and directories of the packages that are required with these extras."""
     seen = set() if seen is None else seen
     for requirement in map(Requirement, requires):
-        name = requirement.name.lower()
-        if name in seen or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+        name, marker = requirement.name.lower(), requirement.marker
+        wanted = marker is None or any(marker.evaluate({"extra": e}) for e in ("", *extras))
+        if name in seen or not wanted:
             continue
         seen.add(name)
         package = distribution(name)
         tops = {file.parts[0] for file in package.files or ()} - {"..", "__pycache__"}
         yield from (Path(str(package.locate_file(top))) for top in sorted(tops))
-        yield from installed(package.requires or [], seen)
+        yield from installed(package.requires or [], requirement.extras, seen)
 
 
 def test_the_wheel_holds_the_product_only(built: Path) -> None:
@@ -83,11 +95,16 @@ def test_the_wheel_holds_the_product_only(built: Path) -> None:
         package = [info for info in file.infolist() if info.filename.startswith("eddyline/")]
     folders = {n.split("/")[1] for n in names if n.startswith("eddyline/") and n.count("/") > 1}
     assert {"engine", "spark", "cli", "sql", "runtime", "kernels"} <= folders
-    assert not {"bench", "testing", "examples"} & folders
+    assert not {"bench", "testing"} & folders
     assert "eddyline/py.typed" in names
     assert "eddyline/spark/log4j2.properties" in names
     data = [info for info in package if not info.filename.endswith(".py")]
-    assert sum(info.file_size for info in data) < 100_000
+    demo = [info for info in data if info.filename.startswith("eddyline/examples/")]
+    assert {"demo.sql", "2013-01.parquet", "airlines.parquet"} <= {
+        Path(info.filename).name for info in demo
+    }
+    assert sum(info.file_size for info in demo) < 700_000
+    assert sum(info.file_size for info in data) - sum(info.file_size for info in demo) < 100_000
 
 
 def test_the_source_distribution_holds_tests_and_examples(built: Path) -> None:
@@ -132,3 +149,24 @@ def test_what_needs_an_extra_names_it(
 ) -> None:
     message = f"the package {package} is not installed: pip install 'eddyline[{extra}]'"
     assert message in run(str(python), "-c", code, cwd=tmp_path, code=1)
+
+
+@pytest.mark.long
+@pytest.mark.spark
+def test_the_demo_runs_from_the_wheel(built: Path, tmp_path: Path) -> None:
+    python = environment(tmp_path / "environment", built, "spark", "cli")
+    start = "from eddyline.__main__ import main; main()"
+    shown = " ".join(run(str(python), "-c", start, "demo", cwd=tmp_path).split())
+    assert "departures from New York, 2013-01" in shown
+    assert "Within minutes B6 left for MCO from Newark (527)" in shown
+    assert "bad rows are flights that were cancelled" in shown
+    assert str(tmp_path / "environment") in shown.partition("The queries: ")[2]
+
+
+def test_the_wheel_has_the_demo(python: Path, tmp_path: Path) -> None:
+    code = "from eddyline.shipped import examples; print(examples())"
+    place = Path(run(str(python), "-c", code, cwd=tmp_path).strip())
+    assert place.is_relative_to(python.parents[1])
+    files = sorted(str(f.relative_to(place / "data")) for f in place.rglob("*.parquet"))
+    assert len([f for f in files if f.startswith("flights/")]) == 3
+    assert len([f for f in files if f.startswith("connections/")]) == 4

@@ -8,8 +8,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from eddyline.shipped import examples
+
+if TYPE_CHECKING:
+    from eddyline.cli.view import JobView
 
 
 @contextmanager
@@ -26,3 +30,24 @@ def staged_demo() -> Iterator[Path]:
         for second, file in enumerate(sorted(target.rglob("*.parquet"))):
             os.utime(file, (second, second))
         yield target / "demo.sql"
+
+
+def make_demo_view(*, as_json: bool) -> JobView:
+    """The view for standard output."""
+    from rich.console import Console  # see starting.py
+
+    from eddyline.cli.demo_view import DemoView
+    from eddyline.cli.view import JsonView
+
+    if as_json:
+        return JsonView()
+    script = examples() / "demo.sql"
+    working = Path.cwd()
+    shown = script.relative_to(working) if script.is_relative_to(working) else script
+    return DemoView(Console(highlight=False), shown, _months(script.parent))
+
+
+def _months(place: Path) -> str:
+    """The months of the departures; a wheel has one."""
+    months = sorted(file.stem for file in (place / "data/flights/newark").glob("*.parquet"))
+    return months[0] if len(months) == 1 else f"{months[0]} to {months[-1]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,7 +17,6 @@ from eddyline.cli.spark_properties import Properties, spark_properties
 app = typer.Typer(
     help="Standing SQL queries with sliding windows over streams, as one Spark job.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 run.add_commands(app)
@@ -59,6 +59,42 @@ def check(
         for group, verdict, advice in script.verdicts(cores, [1 / groups] * groups):
             which = f" the group of {', '.join(group.streams)}" if groups > 1 else ""
             typer.echo(f"{file}:{which} {advice or verdict.text()}")
+
+
+@app.command()
+def new(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="A file or directory of CSV, JSON lines, Parquet or ORC, or "
+            "kafka://HOST:PORT/TOPIC.",
+            metavar="SOURCE",
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The script; by default named like the source, here."),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            help="The event time: a column, or an expression of SQL; by default it is found.",
+            metavar="COLUMN",
+        ),
+    ] = None,
+    rows: Annotated[int, typer.Option(min=1, help="Rows to look at.")] = 10_000,
+    seconds: Annotated[
+        float, typer.Option(min=0, help="How long to read messages of Kafka.")
+    ] = 10.0,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the script.")] = False,
+) -> None:
+    """Write a script for your own data: columns, types, event time, and first queries."""
+    with failures.reported():
+        from eddyline.cli.starter.new import Starter, write_starter
+
+        asked = Starter(source, output, time, rows, seconds, overwrite=force)
+        for line in write_starter(asked):
+            typer.echo(line)
 
 
 @app.command()

@@ -74,10 +74,10 @@ def demo(json: Json = False) -> None:
     from eddyline.cli.starting import starting_spark
 
     with failures.reported(), staged_demo() as script, starting_spark() as spark:
+        from eddyline.cli.demo import make_demo_view
         from eddyline.cli.job import Job, run_job
-        from eddyline.cli.view import make_view
 
-        run_job(Job(script), make_view(as_json=json), spark)
+        run_job(Job(script), make_demo_view(as_json=json), spark)
 
 
 def run(

@@ -16,7 +16,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from eddyline.cli.bad_rows import bad_rows_of, lines_of
+from eddyline.cli.bad_rows import BadRows, bad_rows_of, lines_of
 from eddyline.optimizer.byte_sizes import bytes_text
 from eddyline.spark.operation.progress_tracker import JobProgress
 from eddyline.spark.run import Run
@@ -25,6 +25,7 @@ from eddyline.spark.sinks.printing import cell
 
 _FIRST_ROWS: Final = 3
 _SHOWN_QUERIES: Final = 20
+_KERNELS_PER_LINE: Final = 10
 _LEAST_CORES: Final = 0.001
 """Needs below this are not told apart."""
 
@@ -82,11 +83,12 @@ class TextView:
         self._console.print(f"[dim]{self._elapsed():6.1f} s[/dim]  {what}: {where}", soft_wrap=True)
 
     def compiling(self, kernel: str) -> None:
-        """Print the kernel; before the first one, a phase."""
+        """Before the first kernel, print a phase; then every tenth one."""
         if not self._kernels:
             self.phase("compiling kernels (on the first start only, up to a minute)")
         self._kernels += 1
-        self._console.print(f"          {kernel}", style="dim")
+        if not self._kernels % _KERNELS_PER_LINE:
+            self._console.print(f"          {self._kernels} ({kernel})", style="dim")
 
     def rows(self, label: str, rows: pa.Table, n: int) -> None:
         """Keep the first rows for the summary."""
@@ -119,17 +121,26 @@ class TextView:
         progress = run.progress()
         if not self._console.is_terminal:
             self._console.print(self._table(progress))
-        out = {name: progress.rows_out.get(name, 0) for name in session.queries}
+        self._results({name: progress.rows_out.get(name, 0) for name in session.queries})
+        self._bad_rows(list(bad_rows_of(session, run)))
+        self._totals(progress)
+
+    def _results(self, out: dict[str, int]) -> None:
+        """The first rows of queries; ``out``: the number of results of each."""
         shown, others = _chosen(out, lambda name: (name in self._first, out[name]))
         for name in shown:
             self._console.print()
             self._console.print(self._first_rows(name, out[name]))
         if others:
             self._console.print(f"\n... and {len(others):,} more queries")
-        for bad in bad_rows_of(session, run):
+
+    def _bad_rows(self, found: list[BadRows]) -> None:
+        for bad in found:
             self._console.print()
             for line in lines_of(bad):
                 self._console.print(line, style="yellow", markup=False, soft_wrap=True)
+
+    def _totals(self, progress: JobProgress) -> None:
         first = ""
         if self._first_result_s is not None:
             first = f"; first result after {self._first_result_s:.1f} s"

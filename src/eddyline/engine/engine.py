@@ -19,6 +19,7 @@ from eddyline.engine.calibration import prices_of_machine
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import read_saved
 from eddyline.engine.checkpoint.segments import Segments
+from eddyline.engine.completion import ENGINE, offers
 from eddyline.engine.functions import add_function, make_function
 from eddyline.engine.ingest.intake import Elsewhere
 from eddyline.engine.instants import instant_us
@@ -38,11 +39,11 @@ from eddyline.sql.parser import parse
 from eddyline.types import BEGINNING
 
 
+@offers(ENGINE)
 class Engine:
     """Runs standing queries over streams and tables. See the README for a first example.
 
     Rows are processed in the order (ts, arrival), and the clock advances, up to the *watermark*.
-
     Threads may call an engine and its queries, one after the other; functions of a query may not.
 
     Args:
@@ -393,8 +394,7 @@ class Engine:
             StateError: the file is no saved engine or of another version, or functions are missing.
         """
         program, tables, header, state = read_saved(source, read, segments)
-        options = EngineOptions.from_dict(header["options"])
         strategy = StrategyOptions.from_dict(header["strategy"], feedback_form)
-        engine = cls(options, strategy)
+        engine = cls(EngineOptions.from_dict(header["options"]), strategy)
         engine.parts.checkpoint.restore(program, tables, header, state, functions or {})
         return engine

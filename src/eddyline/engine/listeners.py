@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
@@ -141,6 +140,8 @@ class Listener:
 
     async def __aiter__(self) -> AsyncIterator[Change]:
         """The same on an event loop; the engine may be called from any thread."""
+        import asyncio  # most programs have no event loop
+
         loop, ready = asyncio.get_running_loop(), asyncio.Event()
         self._wake = lambda: loop.call_soon_threadsafe(ready.set)
         try:

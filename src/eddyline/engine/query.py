@@ -15,6 +15,7 @@ from eddyline.algebra.catalog import Emit
 from eddyline.algebra.expressions import Expr
 from eddyline.algebra.plan import Plan
 from eddyline.engine.analyze import analyzed
+from eddyline.engine.completion import QUERY, offers
 from eddyline.engine.execution.bad_rows import FailureCounts
 from eddyline.engine.execution.shared_flow import SharedFlow
 from eddyline.engine.execution.subscriptions import Subscription
@@ -59,6 +60,7 @@ class QuerySpec:
     utilities: Mapping[str, Expr] = field(default_factory=dict)
 
 
+@offers(QUERY)
 class Query:
     """One continuous query; the engine makes it.
 

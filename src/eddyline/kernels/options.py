@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 import tempfile
@@ -13,6 +14,7 @@ from typing import Any, Final, TypeVar, cast
 import numba
 from numba.core import event
 
+_log: Final = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -74,25 +76,39 @@ def bare_inlined(function: F) -> F:
 
 
 class _Compilations(event.Listener):
-    def __init__(self, report: Callable[[str], None]) -> None:
-        self._report = report
+    """Passes the names of kernels that are compiled to whoever wants them; if nobody does, a
+    warning at the first one says why the call takes so long.
+    """
+
+    def __init__(self) -> None:
+        self.reports: list[Callable[[str], None]] = []
+        self._warned = False
 
     def on_start(self, event: Any) -> None:
-        dispatcher = event.data["dispatcher"]
-        name = dispatcher.py_func
-        if name.__module__.startswith("eddyline."):
-            self._report(name.__name__)
+        name = event.data["dispatcher"].py_func
+        if not name.__module__.startswith("eddyline."):
+            return
+        for report in self.reports:
+            report(name.__name__)
+        if not self.reports and not self._warned:
+            self._warned = True
+            _log.warning(
+                "compiling kernels, which are stored: this takes up to a minute, once per install"
+            )
 
     def on_end(self, event: Any) -> None:
         """Only starts are reported."""
 
 
+_COMPILATIONS: Final = _Compilations()
+event.register("numba:compile", _COMPILATIONS)
+
+
 @contextmanager
 def report_compilations(report: Callable[[str], None]) -> Iterator[None]:
     """Call ``report(kernel_name)`` whenever a kernel has to be compiled inside the block."""
-    listener = _Compilations(report)
-    event.register("numba:compile", listener)
+    _COMPILATIONS.reports.append(report)
     try:
         yield
     finally:
-        event.unregister("numba:compile", listener)
+        _COMPILATIONS.reports.remove(report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from functools import partial, reduce
 from typing import Any, Final
 
@@ -20,6 +21,12 @@ INTEGERS: Final = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 #: Decimal digits that hold every value of an integer type.
 _DIGITS: Final = dict(zip(INTEGERS, (3, 5, 10, 20), strict=True))
 MAX_PRECISION: Final = 38
+#: Types of Python whose values are those of a type of SQL.
+_AS_THEY_ARE: Final = {
+    bool: pa.bool_(),
+    float: pa.float64(),
+    timedelta: pa.duration("us"),
+}
 _DOUBLE: Final = pa.float64()
 _BIGINT: Final = pa.int64()
 
@@ -73,7 +80,7 @@ def literal(value: Any, type_: pa.DataType) -> Literal:
     >>> literal(1, pa.float64()).value
     1.0
     """
-    if type(value) is float and type_ == _DOUBLE:
+    if type_ == _AS_THEY_ARE.get(type(value)):
         return Literal(type_, value)
     return Literal(type_, pa.scalar(value, type_).as_py())
 

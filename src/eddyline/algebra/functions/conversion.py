@@ -24,8 +24,8 @@ from eddyline.algebra.functions.nested_conversion import (
 
 _SECOND: Final = 1_000_000
 _DAY: Final = 86_400 * _SECOND
-_TRUE: Final = pa.array(["t", "true", "y", "yes", "1"])
-_FALSE: Final = pa.array(["f", "false", "n", "no", "0"])
+_TRUE: Final = ("t", "true", "y", "yes", "1")
+_FALSE: Final = ("f", "false", "n", "no", "0")
 
 
 def convert(values: pa.Array, type_: pa.DataType) -> pa.Array:
@@ -173,8 +173,8 @@ def _in_range(whole: pa.Array, type_: pa.DataType) -> pa.Array:
 
 def _text_to_bool(values: pa.Array, _: pa.DataType) -> pa.Array:
     words = pc.utf8_lower(pc.utf8_trim_whitespace(values))
-    true = pc.is_in(words, value_set=_TRUE)
-    return _nulled(true, pc.or_(true, pc.is_in(words, value_set=_FALSE)))
+    true = pc.is_in(words, value_set=pa.array(_TRUE))
+    return _nulled(true, pc.or_(true, pc.is_in(words, value_set=pa.array(_FALSE))))
 
 
 def _text_to_float(values: pa.Array, type_: pa.DataType) -> pa.Array:

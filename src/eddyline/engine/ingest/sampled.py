@@ -112,11 +112,11 @@ def _sizes(rows: pa.Table, times: pa.Array, columns: Collection[str]) -> Declare
         if rows.num_rows
     }
     ts = raw_values(times, np.dtype(np.int64))
-    return DeclaredSizes(_rate(np.sort(ts)), None, distinct)
+    return DeclaredSizes(rate_of(np.sort(ts)), None, distinct)
 
 
-def _rate(ts: Array) -> float | None:
-    """Rows per second between the timestamps of rows, in order; None if no time passes."""
+def rate_of(ts: Array) -> float | None:
+    """Rows per second between the timestamps of rows, in order, in us; None if no time passes."""
     skip = round(_OUTLIERS * ts.size) if ts.size >= _LARGE else 0
     middle = ts[skip : ts.size - skip]
     us = int(middle[-1] - middle[0]) if middle.size else 0

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from eddyline.algebra.catalog import TableDef
 from eddyline.algebra.plan import Updates
@@ -117,6 +116,8 @@ def load_table(definition: TableDef) -> pa.Table:
         )
     if path is None:
         raise DataError(f"table {definition.name!r}: WITH lacks path = '...'")
+    import pyarrow.dataset as ds  # imports pandas, if that is installed
+
     try:
         rows = ds.dataset(path, format=source).to_table()
         if definition.updates != "static" and "_ts" in rows.column_names:

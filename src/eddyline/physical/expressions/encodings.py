@@ -43,7 +43,7 @@ _OF_16: Final = _values(_UPPER.tobytes())
 _OF_16[np.frombuffer(b"abcdef", np.uint8)] = np.arange(10, 16)
 #: Characters that stay as they are in a URL, and which byte a plus stands for.
 _PLAIN: Final = np.isin(np.arange(256), np.frombuffer(b".-*_" + _DIGITS.tobytes()[:62], np.uint8))
-_LATIN: Final = pa.array([chr(i) for i in range(256)], pa.string())
+_LATIN: Final = tuple(map(chr, range(256)))
 
 
 def _bytes_of(texts: pa.Array) -> tuple[_Bytes, _Places]:
@@ -202,7 +202,7 @@ def _url_decode(evaluation: Evaluation, texts: pa.Array) -> pa.Array:
 
 def _chr(numbers: pa.Array) -> pa.Array:
     codes = pc.bit_wise_and(numbers, 255)
-    return pc.if_else(pc.less(numbers, 0), "", _LATIN.take(codes))
+    return pc.if_else(pc.less(numbers, 0), "", pa.array(_LATIN, pa.string()).take(codes))
 
 
 def _octet_length(texts: pa.Array) -> pa.Array:

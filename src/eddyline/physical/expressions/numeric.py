@@ -112,12 +112,12 @@ def _make_of_double(function: Any) -> Maker:
 
 
 #: Of 0 to 20; others do not fit.
-_FACTORIALS: Final = pa.array([math.factorial(n) for n in range(21)], pa.int64())
+_FACTORIALS: Final = tuple(map(math.factorial, range(21)))
 
 
 def _factorial(number: pa.Array) -> pa.Array:
     fits = pc.and_(pc.greater_equal(number, 0), pc.less(number, len(_FACTORIALS)))
-    return _FACTORIALS.take(null_where_not(fits, number))
+    return pa.array(_FACTORIALS, pa.int64()).take(null_where_not(fits, number))
 
 
 def _bit_count(number: pa.Array) -> pa.Array:

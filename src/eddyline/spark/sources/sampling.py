@@ -39,12 +39,14 @@ class Sampler:
     Attributes:
         spark: starts Spark, for sources that need it. base: directory of relative paths.
         limit: maximum number of rows. seconds: how long to wait for rows of a live source.
+        present: whether only rows that are there now are read.
     """
 
     spark: Callable[[], SparkSession]
     base: Path | None
     limit: int
     seconds: float
+    present: bool = False
 
     def stream(self, stream: StreamDef) -> pa.Table:
         """The first rows of a stream's source, or new ones of a live source.
@@ -88,9 +90,8 @@ class Sampler:
                 taken.append(pa.Table.from_batches(pieces).slice(0, left()))
 
         with tempfile.TemporaryDirectory(prefix="eddyline-") as checkpoint:
-            query = (
-                rows.writeStream.foreachBatch(take).option("checkpointLocation", checkpoint).start()
-            )
+            writer = rows.writeStream.foreachBatch(take).option("checkpointLocation", checkpoint)
+            query = (writer.trigger(availableNow=True) if self.present else writer).start()
             until = time.monotonic() + self.seconds
             while query.isActive and left() > 0 and time.monotonic() < until:
                 time.sleep(_POLL_S)
@@ -99,6 +100,8 @@ class Sampler:
                 query.stop()
         if failed is not None:
             raise DataError(f"the source cannot be read: {str(failed).splitlines()[0]}")
+        if not taken and self.present:
+            raise DataError("it has no rows")
         if not taken:
             raise DataError(
                 f"no row arrived within {self.seconds:g} seconds: wait longer with --seconds"
@@ -117,7 +120,7 @@ def _local_rows(options: Any, limit: int | None) -> pa.Table | None:
     place = local_path(options["path"])
     if place is None or not place.exists():
         return None  # Spark reports the error
-    files = _files(place)
+    files = source_files(place)
     if not files or "=" in str(files[0])[len(str(place)) :]:
         return None  # partition columns
     try:
@@ -127,8 +130,8 @@ def _local_rows(options: Any, limit: int | None) -> pa.Table | None:
         raise DataError(f"cannot read '{place}': {str(e).splitlines()[0]}") from None
 
 
-def _files(place: Path) -> list[Path]:
-    """The files that Spark would find, in its order."""
+def source_files(place: Path) -> list[Path]:
+    """The files that Spark would find at a path, in its order."""
     found = [place] if place.is_file() else []
     for directory, below, names in os.walk(place):
         below[:] = [name for name in below if not name.startswith(HIDDEN)]

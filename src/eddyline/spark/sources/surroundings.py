@@ -24,6 +24,7 @@ from eddyline.spark.sources.paths import wrong_path
 from eddyline.spark.sources.sources import resolve_path
 from eddyline.spark.storage.directory import local_path
 
+_WILD_CARDS: Final = frozenset("*?[{")
 #: Options that name an environment variable.
 _VARIABLES: Final = ("password_env", "url_env")
 #: Modules of sinks, with their extra.
@@ -86,4 +87,7 @@ def _of_sink(label: str, options: Mapping[str, str]) -> Iterator[str]:
 
 def _is_missing(path: str) -> bool:
     is_local = "://" not in path or path.startswith("file:")
-    return is_local and not local_path(path).exists()
+    place = local_path(path)
+    while any(_WILD_CARDS & set(part) for part in place.parts):  # Spark looks for what fits
+        place = place.parent
+    return is_local and not place.exists()
