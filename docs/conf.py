@@ -22,7 +22,7 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 # The anchors of a repository's pages: links are written for both places.
 myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_inline", "fieldlist"]
-# A page may begin below its first level; the SQL of windows and patterns is more than the colours know.
+# A page may begin below its first level; Pygments does not know windows and patterns of rows.
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 
 autodoc_member_order = "bysource"

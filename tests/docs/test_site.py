@@ -1,4 +1,4 @@
-"""The site of the documents: its navigation has every page, links lead to headings, nothing is stale."""
+"""The site of the documents: every page is in the navigation, links lead to headings."""
 
 from __future__ import annotations
 
