@@ -43,9 +43,10 @@ copybutton_prompt_text = "$ "
 
 #: Pages below a page in the navigation, besides those of the front page's lists.
 BELOW: Final = {
-    "cookbook": "cookbook/*",
-    "decisions": "decisions/*",
-    "figures/papers": "*/claims",
+    "cookbook": ["cookbook/*"],
+    "decisions": ["decisions/*"],
+    "figures/papers": ["*/claims"],
+    "sql/index": ["statements", "select", "from", "expressions"],
 }
 
 
@@ -58,7 +59,7 @@ def _add_navigation(app: Sphinx, page: str, source: list[str]) -> None:
     if page == "index":
         source[0] += "".join(_section_trees(source[0]))
     elif page in BELOW:
-        source[0] += _tree(None, [BELOW[page]])
+        source[0] += _tree(None, BELOW[page])
 
 
 def _section_trees(text: str) -> list[str]:

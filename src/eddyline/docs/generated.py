@@ -7,6 +7,7 @@ from typing import Final
 
 from eddyline.docs.decisions_page import decisions_page
 from eddyline.docs.functions.page import functions_page
+from eddyline.docs.sql.pages import pages
 
 #: The folder of documents of a checkout.
 DOCS: Final = Path(__file__).parents[3] / "docs"
@@ -14,4 +15,8 @@ DOCS: Final = Path(__file__).parents[3] / "docs"
 
 def generated() -> dict[str, str]:
     """The texts of the files, by their paths below ``docs``."""
-    return {"decisions.md": decisions_page(DOCS), "sql-functions.md": functions_page()}
+    return {
+        "decisions.md": decisions_page(DOCS),
+        "sql-functions.md": functions_page(),
+        **pages(),
+    }
