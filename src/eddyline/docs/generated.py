@@ -7,6 +7,7 @@ from typing import Final
 
 from eddyline.docs.decisions_page import decisions_page
 from eddyline.docs.functions.page import functions_page
+from eddyline.docs.pictures.pages import pictures
 from eddyline.docs.sql.pages import pages
 
 #: The folder of documents of a checkout.
@@ -19,4 +20,5 @@ def generated() -> dict[str, str]:
         "decisions.md": decisions_page(DOCS),
         "sql-functions.md": functions_page(),
         **pages(),
+        **pictures(),
     }
