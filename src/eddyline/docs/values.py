@@ -27,7 +27,7 @@ def shown(value: object) -> str:
             return f"INTERVAL '{value}'"
         case dict():
             return f"{{{', '.join(f'{name}: {shown(part)}' for name, part in value.items())}}}"
-        case [(_, _), *_]:
+        case list() if value and all(isinstance(entry, tuple) for entry in value):
             return f"{{{', '.join(f'{shown(key)}: {shown(part)}' for key, part in value)}}}"
         case list():
             return f"[{', '.join(map(shown, value))}]"
