@@ -12,7 +12,7 @@ CONNECTORS := $(MAKE) --no-print-directory setup-connectors || \
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-connectors demo test test-long test-bounds test-faults soak check format bench figures lock clean
+.PHONY: help setup setup-connectors demo test test-long test-bounds test-faults soak check format bench figures docs lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -76,6 +76,10 @@ bench: setup  ## measure this machine
 figures: setup  ## all figures of the five papers, and the page about them (hours, on an idle machine)
 	$(BIN)/eddyline calibrate
 	$(BIN)/eddyline bench figures all --out docs/figures
+
+docs: setup  ## the documents as a site, build/docs/index.html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "docs: open build/docs/index.html"
 
 lock:  ## renew requirements.lock (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --all-extras \

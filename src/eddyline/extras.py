@@ -23,6 +23,7 @@ _EXTRAS: Final = {
     "ptars": "protobuf",
     "duckdb": "bench",
     "matplotlib": "figures",
+    "railroad": "docs",
 }
 #: What the wheel leaves out.
 _SOURCE_ONLY: Final = ("eddyline.bench", "eddyline.testing")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -21,7 +20,6 @@ from eddyline.algebra.functions import (
     unify,
 )
 from eddyline.algebra.functions.alternatives import ALTERNATIVES
-from eddyline.algebra.functions.reference import reference
 from eddyline.algebra.functions.registry import find
 from eddyline.errors import SqlError, UnsupportedError
 from eddyline.types import TIMESTAMP, sql_type
@@ -205,12 +203,6 @@ def test_distinct() -> None:
 def test_refused_aggregates(name: str, argument: Any, message: str) -> None:
     with pytest.raises(SqlError, match=message):
         base_aggregate(name, None if argument is None else [argument])
-
-
-def test_reference_page_is_current() -> None:
-    page = Path(__file__).parents[2] / "docs" / "sql-functions.md"
-    assert page.read_text() == reference(), "run: python -m eddyline.algebra.functions.reference"
-    assert all(f"`{f.forms[0]}`" in reference() or "|" in f.forms[0] for f in FUNCTIONS.values())
 
 
 def test_alternatives_exist_only_for_missing_functions() -> None:

@@ -20,6 +20,8 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 WITH_SPARK = "eddyline.spark"
+#: Its blocks print what the page shows, and read files: see test_tutorial.py.
+TUTORIAL = ROOT / "docs" / "tutorial.md"
 
 
 def blocks(document: Path, language: str) -> Iterator[str]:
@@ -31,7 +33,9 @@ def python_blocks(document: Path, *, spark: bool) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "document", [d for d in DOCUMENTS if python_blocks(d, spark=False)], ids=lambda d: d.name
+    "document",
+    [d for d in DOCUMENTS if d != TUTORIAL and python_blocks(d, spark=False)],
+    ids=lambda d: d.name,
 )
 def test_python_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The blocks of a document, one after the other, as in one session."""

@@ -95,7 +95,7 @@ def test_the_wheel_holds_the_product_only(built: Path) -> None:
         package = [info for info in file.infolist() if info.filename.startswith("eddyline/")]
     folders = {n.split("/")[1] for n in names if n.startswith("eddyline/") and n.count("/") > 1}
     assert {"engine", "spark", "cli", "sql", "runtime", "kernels"} <= folders
-    assert not {"bench", "testing"} & folders
+    assert not {"bench", "docs", "testing"} & folders
     assert "eddyline/py.typed" in names
     assert "eddyline/spark/log4j2.properties" in names
     data = [info for info in package if not info.filename.endswith(".py")]

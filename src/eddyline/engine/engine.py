@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +21,7 @@ from eddyline.engine.checkpoint.segments import Segments
 from eddyline.engine.completion import ENGINE, offers
 from eddyline.engine.functions import add_function, make_function
 from eddyline.engine.ingest.intake import Elsewhere
-from eddyline.engine.instants import instant_us
+from eddyline.engine.instants import Instant, instant_us
 from eddyline.engine.locking import EngineLock, locked
 from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
 from eddyline.engine.query import Query
@@ -100,8 +99,8 @@ class Engine:
 
     @property
     def watermark(self) -> int:
-        """Rows before this instant are late, in microseconds: the smallest watermark of the groups
-        of streams that queries read; ``stats`` has the watermark of each group.
+        """Instant before which rows are late, in microseconds. Groups of streams have watermarks
+        of their own (see ``stats``); this is the smallest one of groups that queries read.
         """
         return self.parts.progress.watermark
 
@@ -235,7 +234,7 @@ class Engine:
         self,
         inputs: Mapping[str, Any],
         *,
-        watermark: int | None = None,
+        watermark: Instant | None = None,
         now: int | None = None,
         dropped: Mapping[str, int] = MappingProxyType({}),
         newest: Mapping[str, int] = MappingProxyType({}),
@@ -249,7 +248,7 @@ class Engine:
                 microseconds. Changes by table: its columns, ``_ts`` (when) and optionally ``_op``:
                 ``+`` (default) inserts the row, ``-`` deletes a row that is equal in all columns.
                 Changes of one instant apply in the order supplied.
-            watermark: all rows of all streams up to this instant (int64 us) have been supplied.
+            watermark: all rows of all streams up to this instant (see ``advance``) are there.
                 Default, per group of streams that queries join: the smallest of (largest timestamp
                 - lateness) over its streams that are not idle; if all are idle it goes on with
                 ``now``. Changes of tables wait, too.
@@ -279,7 +278,7 @@ class Engine:
         self,
         inputs: Mapping[str, Any] | Iterable[Mapping[str, Any] | None],
         *,
-        watermark: int | None = None,
+        watermark: Instant | None = None,
     ) -> Generator[tuple[str, pa.Table], None, None]:
         """Like ``process``, but yields (query name, changes) as soon as they are computed.
 
@@ -295,7 +294,7 @@ class Engine:
         """
         return self.parts.feeding.stream(inputs, watermark)
 
-    def advance(self, to: str | int | datetime) -> Changes:
+    def advance(self, to: Instant) -> Changes:
         """Advance the time without rows: all rows before ``to`` have been supplied.
 
         Queries without any row so far begin now.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pyarrow as pa
 from eddyline.engine.changes import Changes
 from eddyline.engine.execution.budget import Budget
 from eddyline.engine.ingest.intake import Elsewhere
-from eddyline.engine.instants import checked_instant
+from eddyline.engine.instants import Instant, checked_instant, instant_us
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.stateful_parts import StatefulParts
 from eddyline.optimizer.prices import Prices
@@ -53,7 +54,7 @@ class Feeding:
     def process(
         self,
         inputs: Rows,
-        watermark: int | None,
+        watermark: Instant | None,
         now: int | None,
         elsewhere: Elsewhere | None,
     ) -> Changes:
@@ -65,11 +66,11 @@ class Feeding:
     def _processed(
         self,
         inputs: Rows,
-        watermark: int | None,
+        watermark: Instant | None,
         now: int | None,
         elsewhere: Elsewhere | None,
     ) -> Changes:
-        _check_watermark(watermark)
+        watermark_us = _watermark_us(watermark)
         now = self._wall_clock() if now is None else now
         overload = self._parts.overload
         overload.begin_call()
@@ -79,7 +80,7 @@ class Feeding:
         if elsewhere is not None:
             self._parts.inputs.note_elsewhere(elsewhere, now)
         progress, budget = self._parts.progress, self._budget()
-        for _ in progress.advance(watermark, now_us=now, budget=budget):
+        for _ in progress.advance(watermark_us, now_us=now, budget=budget):
             pass
         if budget is not None:
             progress.serve(budget)
@@ -116,17 +117,17 @@ class Feeding:
         return Budget(self._parts.queries.execution, self.latency_us / 1e6, self._prices)
 
     def stream(
-        self, inputs: Rows | Iterable[Rows | None], watermark: int | None
+        self, inputs: Rows | Iterable[Rows | None], watermark: Instant | None
     ) -> Generator[tuple[str, pa.Table], None, None]:
         """See :meth:`Engine.stream`. Each item is made while the engine is locked."""
-        _check_watermark(watermark)
+        watermark_us = _watermark_us(watermark)
         if isinstance(inputs, Mapping):
             inputs = [inputs]
         elif watermark is not None:
             raise ValueError("a watermark goes with one input, not with an iterator over several")
         try:
             for rows in inputs:
-                yield from self._each(self._changes_of(rows, watermark))
+                yield from self._each(self._changes_of(rows, watermark_us))
             yield from self._each(self._rest())
         finally:  # rows are processed although the caller has stopped the iteration
             with self._lock:
@@ -210,9 +211,10 @@ class Feeding:
             self._not_yielded[kind] |= tables
 
 
-def _check_watermark(watermark: int | None) -> None:
-    if watermark is not None:
-        checked_instant(max(watermark, FIRST_INSTANT))  # an earlier one has no effect
+def _watermark_us(watermark: Instant | None) -> int | None:
+    if watermark is None or isinstance(watermark, str | datetime):
+        return None if watermark is None else instant_us(watermark)
+    return checked_instant(max(watermark, FIRST_INSTANT))  # an earlier one has no effect
 
 
 def _joined(*parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
 
 from eddyline.errors import DataError
 from eddyline.types import END_OF_TIME, FIRST_INSTANT
 
+#: ISO 8601 text, a datetime (both UTC without a zone), or microseconds since 1970.
+Instant: TypeAlias = str | int | datetime
 
-def instant_us(to: str | int | datetime) -> int:
+
+def instant_us(to: Instant) -> int:
     """Microseconds since the epoch of ISO 8601 text (UTC unless it has a zone) or a datetime.
 
     Raises:

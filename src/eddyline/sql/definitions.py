@@ -244,8 +244,10 @@ class DefinitionParser(EddylineParser):
             return self._prev.text
         if not sign and self._match_set((TokenType.TRUE, TokenType.FALSE)):
             return self._prev.text.lower()
+        word = self._curr.text if self._curr.token_type == TokenType.VAR else ""
+        advice = f"; a text has single quotes, '{word}'" if word else ""
         raise self.fail(
-            f"option '{key}' takes a 'text', a number, TRUE or FALSE, {self.here()}", self._curr
+            f"option '{key}' takes a 'text', a number, TRUE or FALSE, {self.here()}{advice}"
         )
 
 

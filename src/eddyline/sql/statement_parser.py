@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from sqlglot import exp
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from eddyline.algebra.catalog import Emit, StreamDef, TableDef
 from eddyline.algebra.functions.alternatives import ALTERNATIVES, GROUP_WINDOWS
@@ -77,6 +77,7 @@ _OTHER_KINDS: Final = {
     "DATABASE": "there are no databases and schemas",
     "INDEX": "the engine keeps the indexes that its queries need",
 }
+_INSTEAD: Final = {"&&": "AND", "!": "NOT"}
 _DIALECT: Final = Eddyline()
 _TIME_CLAUSES: Final = ("LATENESS", "IDLE AFTER", "AHEAD AT MOST")
 _UPDATES: Final = ("static", "non-retroactive", "retroactive")
@@ -116,14 +117,22 @@ class StatementParser(EmitParser, FunctionParser):
             self._refuse_group_window()
         if "Unexpected token" in what:
             at = self._curr
-            return source.error(
-                offset, f"unexpected '{shortened(at.text)}'{self.double_quotes(at)}"
-            )
+            advice = self.double_quotes(at) or self._advice_for(at)
+            return source.error(offset, f"unexpected '{shortened(at.text)}'{advice}")
         if what.startswith("Expected TYPE"):
             return source.error(offset, f"expected a type; {type_choices(self._curr)}")
         if " but got <Token" in what:
             what = f"{what[: what.index(' but got')]}, {self.here()}"
         return source.error(offset, what[0].lower() + what[1:])
+
+    def _advice_for(self, at: Token) -> str:
+        """What to write instead of an unexpected token; empty if nothing is known."""
+        if at.text in _INSTEAD:
+            return f": write {_INSTEAD[at.text]}"
+        names = (TokenType.VAR, TokenType.IDENTIFIER)
+        behind_name = self._prev is not None and self._prev.token_type in names
+        between = behind_name and at.token_type in names
+        return "; is a comma or a word missing in front of it?" if between else ""
 
     def _refuse_group_window(self) -> None:
         """Refuse SESSION(...) and similar calls, which sqlglot parses as keywords."""

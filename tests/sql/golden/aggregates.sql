@@ -118,7 +118,7 @@ no error
 ----------
 SELECT price FROM trades [NOW] WHERE median(price) > 1
 =>
-SqlError: line 1, column 38: aggregate median is not allowed in WHERE
+SqlError: line 1, column 38: aggregate median is not allowed in WHERE: write HAVING behind GROUP BY
   SELECT price FROM trades [NOW] WHERE median(price) > 1
                                        ^
 ----------
@@ -142,7 +142,7 @@ SqlError: line 1, column 39: grouping is not allowed in WHERE
 ----------
 SELECT symbol, price FROM trades [NOW] GROUP BY ROLLUP (symbol)
 =>
-SqlError: line 1, column 16: column 'price' is neither in GROUP BY nor inside an aggregate; grouped by: symbol
+SqlError: line 1, column 16: column 'price' is neither in GROUP BY nor inside an aggregate: add it to GROUP BY, or write MAX(price) or the like; grouped by: symbol
   SELECT symbol, price FROM trades [NOW] GROUP BY ROLLUP (symbol)
                  ^
 ----------

@@ -160,7 +160,7 @@ UnsupportedError: line 1, column 70: DISTINCT ON is not supported here: for the 
 ----------
 SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] WHERE SUM(bid) > 1)
 =>
-SqlError: line 1, column 83: aggregate SUM is not allowed in WHERE
+SqlError: line 1, column 83: aggregate SUM is not allowed in WHERE: write HAVING behind GROUP BY
   SELECT t.price FROM trades [NOW] t WHERE EXISTS (SELECT 1 FROM quotes [NOW] WHERE SUM(bid) > 1)
                                                                                     ^
 ----------

@@ -98,7 +98,7 @@ SqlError: line 1, column 8: there is no function window: it is a key of GROUP BY
 ----------
 SELECT window.start, price FROM trades GROUP BY window(ts, '1 minute')
 =>
-SqlError: line 1, column 22: column 'trades.price' is neither in GROUP BY nor inside an aggregate; grouped by: window_start, window_end
+SqlError: line 1, column 22: column 'trades.price' is neither in GROUP BY nor inside an aggregate: add it to GROUP BY, or write MAX(trades.price) or the like; grouped by: window_start, window_end
   SELECT window.start, price FROM trades GROUP BY window(ts, '1 minute')
                        ^
 ----------

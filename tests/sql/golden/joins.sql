@@ -78,7 +78,7 @@ SqlError: line 1, column 8: column 'symbol' is ambiguous; valid: t.symbol, q.sym
 -- the one symbol of USING is none of the two
 SELECT t.symbol, COUNT(*) FROM trades [NOW] t FULL JOIN quotes [NOW] q USING (symbol) GROUP BY symbol
 =>
-SqlError: line 2, column 8: column 't.symbol' is neither in GROUP BY nor inside an aggregate; grouped by: coalesce(t.symbol, q.symbol)
+SqlError: line 2, column 8: column 't.symbol' is neither in GROUP BY nor inside an aggregate: add it to GROUP BY, or write MAX(t.symbol) or the like; grouped by: coalesce(t.symbol, q.symbol)
   SELECT t.symbol, COUNT(*) FROM trades [NOW] t FULL JOIN quotes [NOW] q USING (symbol) GROUP BY symbol
          ^
 ----------

@@ -108,7 +108,7 @@ SqlError: line 1, column 36: column 1 of UNION: DOUBLE and STRING have no common
 ----------
 SELECT price FROM trades WHERE COUNT(*) > 1
 =>
-SqlError: line 1, column 32: aggregate COUNT is not allowed in WHERE
+SqlError: line 1, column 32: aggregate COUNT is not allowed in WHERE: write HAVING behind GROUP BY
   SELECT price FROM trades WHERE COUNT(*) > 1
                                  ^
 ----------
@@ -126,19 +126,19 @@ SqlError: line 1, column 12: aggregate COUNT is not allowed in an aggregate
 ----------
 SELECT symbol, price FROM trades [NOW] GROUP BY symbol
 =>
-SqlError: line 1, column 16: column 'price' is neither in GROUP BY nor inside an aggregate; grouped by: symbol
+SqlError: line 1, column 16: column 'price' is neither in GROUP BY nor inside an aggregate: add it to GROUP BY, or write MAX(price) or the like; grouped by: symbol
   SELECT symbol, price FROM trades [NOW] GROUP BY symbol
                  ^
 ----------
 SELECT *, COUNT(*) FROM trades [NOW] GROUP BY symbol
 =>
-SqlError: line 1, column 8: column 'ts' is neither in GROUP BY nor inside an aggregate; grouped by: symbol
+SqlError: line 1, column 8: column 'ts' is neither in GROUP BY nor inside an aggregate: add it to GROUP BY, or write MAX(ts) or the like; grouped by: symbol
   SELECT *, COUNT(*) FROM trades [NOW] GROUP BY symbol
          ^
 ----------
 SELECT symbol FROM trades [NOW] GROUP BY symbol HAVING price > 1
 =>
-SqlError: line 1, column 56: column 'price' is neither in GROUP BY nor inside an aggregate; grouped by: symbol
+SqlError: line 1, column 56: column 'price' is neither in GROUP BY nor inside an aggregate: add it to GROUP BY, or write MAX(price) or the like; grouped by: symbol
   SELECT symbol FROM trades [NOW] GROUP BY symbol HAVING price > 1
                                                          ^
 ----------

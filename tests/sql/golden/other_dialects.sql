@@ -576,7 +576,7 @@ SqlError: line 1, column 8: rand gives another value in each run, so a replay af
 ----------
 SELECT qty FROM trades WHERE sum(qty) > 1
 =>
-SqlError: line 1, column 30: aggregate sum is not allowed in WHERE
+SqlError: line 1, column 30: aggregate sum is not allowed in WHERE: write HAVING behind GROUP BY
   SELECT qty FROM trades WHERE sum(qty) > 1
                                ^
 ----------
@@ -598,7 +598,7 @@ SqlError: line 1, column 35: there is no column 'y'; valid: price, qty, symbol, 
 ----------
 SELECT qty FROM trades HAVING qty > 1
 =>
-SqlError: line 1, column 8: column 'qty' is neither in GROUP BY nor inside an aggregate; grouped by: nothing
+SqlError: line 1, column 8: column 'qty' is neither in GROUP BY nor inside an aggregate: add it to GROUP BY, or write MAX(qty) or the like; grouped by: nothing
   SELECT qty FROM trades HAVING qty > 1
          ^
 ----------

@@ -82,7 +82,7 @@ SqlError: line 1, column 61: option 'a' is given twice
 ----------
 CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts WITH (a = b)
 =>
-SqlError: line 1, column 58: option 'a' takes a 'text', a number, TRUE or FALSE, got 'b'
+SqlError: line 1, column 58: option 'a' takes a 'text', a number, TRUE or FALSE, got 'b'; a text has single quotes, 'b'
   CREATE STREAM s (ts TIMESTAMP) TIMESTAMP BY ts WITH (a = b)
                                                            ^
 ----------
@@ -228,7 +228,7 @@ SqlError: line 1, column 12: expecting )
 ----------
 SELECT a FROM s GROUP a
 =>
-SqlError: line 1, column 23: unexpected 'a'
+SqlError: line 1, column 23: unexpected 'a'; is a comma or a word missing in front of it?
   SELECT a FROM s GROUP a
                         ^
 ----------

@@ -90,7 +90,7 @@ SqlError: line 1, column 64: there is no column 'ask'; valid: bid, price, qty, s
 ----------
 SELECT symbol, COUNT(*) AS n FROM trades [NOW] t GROUP BY symbol HAVING COUNT(*) > (SELECT COUNT(*) FROM quotes [NOW] q WHERE q.bid = t.price)
 =>
-SqlError: line 1, column 85: column 't.price' is neither in GROUP BY nor inside an aggregate; grouped by: symbol
+SqlError: line 1, column 85: column 't.price' is neither in GROUP BY nor inside an aggregate: add it to GROUP BY, or write MAX(t.price) or the like; grouped by: symbol
   SELECT symbol, COUNT(*) AS n FROM trades [NOW] t GROUP BY symbol HAVING COUNT(*) > (SELECT COUNT(*) FROM quotes [NOW] q WHERE q.bid = t.price)
                                                                                       ^
 ----------

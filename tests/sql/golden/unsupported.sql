@@ -145,13 +145,13 @@ SqlError: line 1, column 109: OVER is not allowed in HAVING: write QUALIFY
 ----------
 SELECT symbol, MAX(price) OVER () FROM trades [RANGE 1 MINUTE] GROUP BY symbol
 =>
-SqlError: line 1, column 20: column 'price' is neither in GROUP BY nor inside an aggregate; grouped by: symbol
+SqlError: line 1, column 20: column 'price' is neither in GROUP BY nor inside an aggregate: add it to GROUP BY, or write MAX(price) or the like; grouped by: symbol
   SELECT symbol, MAX(price) OVER () FROM trades [RANGE 1 MINUTE] GROUP BY symbol
                      ^
 ----------
 SELECT symbol FROM trades [RANGE 1 MINUTE] ORDER BY COUNT(*) LIMIT 1
 =>
-SqlError: line 1, column 8: column 'symbol' is neither in GROUP BY nor inside an aggregate; grouped by: nothing
+SqlError: line 1, column 8: column 'symbol' is neither in GROUP BY nor inside an aggregate: add it to GROUP BY, or write MAX(symbol) or the like; grouped by: nothing
   SELECT symbol FROM trades [RANGE 1 MINUTE] ORDER BY COUNT(*) LIMIT 1
          ^
 ----------

@@ -216,8 +216,10 @@ class ValueCounts(SortedList):
         places = np.flatnonzero(first)
         counts = np.diff(np.append(places, nodes.size))
         offsets = np.concatenate(([0], np.cumsum(first)))[bounds].astype(np.int32)
+        # a key is not NULL: with other fields than the map's, reading a single value would abort
         entries = pa.StructArray.from_arrays(
-            [self._nodes.values(nodes[places]), pa.array(counts)], ["key", "value"]
+            [self._nodes.values(nodes[places]), pa.array(counts)],
+            fields=[self._result.key_field, self._result.item_field],
         )
         return _lists(self._result, offsets, entries, np.diff(offsets) > 0)
 

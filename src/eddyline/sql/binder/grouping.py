@@ -171,8 +171,8 @@ class GroupRewriter:
             return self._context.error(origin, message)
         return self._context.error(
             origin,
-            f"column '{column.name}' is neither in GROUP BY nor inside an aggregate; "
-            f"grouped by: {keys}",
+            f"column '{column.name}' is neither in GROUP BY nor inside an aggregate: add it to "
+            f"GROUP BY, or write MAX({column.name}) or the like; grouped by: {keys}",
         )
 
 

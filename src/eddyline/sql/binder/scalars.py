@@ -300,7 +300,9 @@ class Scalars:
         call = read_call(node)
         name = call.call.name
         if self.clause not in (None, _OVER):
-            raise self._context.error(node, f"aggregate {name} is not allowed in {self.clause}")
+            advice = ": write HAVING behind GROUP BY" if self.clause == "WHERE" else ""
+            message = f"aggregate {name} is not allowed in {self.clause}{advice}"
+            raise self._context.error(node, message)
         of_groups = self.clause is None and is_called_over(node)
         clause = _OVER if of_groups else "an aggregate"
         inner = Scalars(self._scope, self._context, clause=clause)

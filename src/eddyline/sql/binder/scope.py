@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from eddyline.algebra import functions
 from eddyline.algebra.expressions import ColumnRef, Expr, shift_columns
+from eddyline.algebra.nodes.windowed import WINDOW_COLUMNS
 from eddyline.errors import SqlError, UnsupportedError, did_you_mean
 from eddyline.sql.binder.context import Context
 from eddyline.sql.binder.parameters import names_row, parameter, parameters
@@ -251,6 +252,8 @@ class Scope:
         relations = [self.relation(node, context)] if node.table else self._in_sight
         choices = [f.name for r in relations for f in r.fields]
         text = _as_text(node, context)
+        if node.name.lower() in {column.name for column in WINDOW_COLUMNS}:
+            text += ", which rows of a window such as [TUMBLE 1 MINUTE] have"
         message = (
             f"there is no column '{node.name}'{inside}{text}; {did_you_mean(node.name, choices)}"
         )

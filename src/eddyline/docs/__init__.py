@@ -1,0 +1,1 @@
+"""Pages and pictures of the documents that are made from the code; it is not part of the wheel."""

@@ -1,0 +1,1 @@
+"""The page of all functions, with an example of each."""

@@ -1,0 +1,1 @@
+"""Pictures of concepts, drawn from what an engine answers."""

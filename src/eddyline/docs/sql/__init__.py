@@ -1,0 +1,1 @@
+"""The reference of SQL: a grammar, its diagrams, and examples that run."""
