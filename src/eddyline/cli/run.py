@@ -79,7 +79,7 @@ def add_commands(app: typer.Typer) -> None:
 def demo(
     console: Annotated[
         bool,
-        typer.Option("--console", help="Serve the console, more slowly, until interrupted."),
+        typer.Option("--console", help="Serve the console, and run until interrupted."),
     ] = False,
     json: Json = False,
 ) -> None:
@@ -95,7 +95,8 @@ def demo(
         view = make_view(as_json=json)
         if server is not None:
             view.place("console", server.console_url)
-        run_job(Job(script, once=not console, http=server), view, spark)
+        job = Job(script, once=not console, input_ends=not console, http=server)
+        run_job(job, view, spark)
 
 
 def run(

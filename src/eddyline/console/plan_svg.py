@@ -117,6 +117,8 @@ def _subtitle(node: Node) -> str:
 def _facts(node: Node, busy: float | None) -> str:
     """Cost and state in one line."""
     parts = []
+    if node.kind == "query" and node.queries == 1 and not node.detail:
+        parts.append("query")
     if node.dropped:
         parts.append(f"{amount(node.dropped)} dropped")
     if busy is not None and busy >= _LEAST_BUSY:

@@ -14,7 +14,6 @@ from eddyline.rate_limiter import RateLimiter
 PAGE: Final = 50
 #: By what queries are ordered.
 ORDERS: Final = ("name", "rows out", "CPU time")
-#: Up to this number of queries, the order by figures is that of now.
 _AT_A_TIME: Final = 100
 #: The share of the time that reading all queries may take.
 _SHARE: Final = 0.01
@@ -43,7 +42,7 @@ class QueryList:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._limiter = RateLimiter(_SHARE)
+        self._limiter = RateLimiter(_SHARE, of_cpu=True)
         self._known: dict[str, QueryLine] = {}
         self._lock = threading.Lock()
 
@@ -71,10 +70,9 @@ class QueryList:
             known = self._all(names)
             if search:
                 names = [n for n in names if search in n.lower() or _is_in(search, known.get(n))]
-            if order == "rows out":
-                return sorted(names, key=lambda n: known[n].rows_out if n in known else 0)[::-1]
-            if order == "CPU time":
-                return sorted(names, key=lambda n: _seconds(known.get(n)))[::-1]
+            if order != ORDERS[0]:
+                figures = {n: _figure(known.get(n), order) for n in names}
+                return sorted(names, key=lambda n: (-figures[n], n.lower()))
         return sorted(names, key=str.lower)
 
     def _all(self, names: Sequence[str]) -> dict[str, QueryLine]:
@@ -94,5 +92,8 @@ def _is_in(search: str, line: QueryLine | None) -> bool:
     return line is not None and search in line.sql.lower()
 
 
-def _seconds(line: QueryLine | None) -> float:
-    return 0.0 if line is None else line.seconds or 0.0
+def _figure(line: QueryLine | None, order: str) -> float:
+    """What a query is ordered by; 0: it is not known."""
+    if line is None:
+        return 0.0
+    return line.rows_out if order == "rows out" else line.seconds or 0.0

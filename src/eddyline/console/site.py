@@ -63,7 +63,7 @@ class Site:
         self._can_change = can_change
         self._rates = Rates()
         self._look: Look | None = None
-        self._limiter = RateLimiter(_SHARE)
+        self._limiter = RateLimiter(_SHARE, of_cpu=True)
         self._queries = QueryList(source)
         self._followed = FollowedQueries(source)
         self._answers: dict[str, tuple[float, str]] = {}

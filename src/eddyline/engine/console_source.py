@@ -43,7 +43,7 @@ class EngineSource:
         self._parts = parts
         self._lock = lock
         self._wall_clock = wall_clock
-        self._sizes = RateLimiter(_SHARE_OF_SIZES)
+        self._sizes = RateLimiter(_SHARE_OF_SIZES, of_cpu=True)
         self._known_sizes: dict[str, int | None] = {}
 
     def look(self) -> Look:

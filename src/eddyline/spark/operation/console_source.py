@@ -49,7 +49,7 @@ class JobSource:
     def __init__(self, job: ShownJob) -> None:
         self._job = job
         self._stats: Mapping[str, Mapping[str, Any]] = {}
-        self._limiter = RateLimiter(_SHARE)
+        self._limiter = RateLimiter(_SHARE, of_cpu=True)
 
     def look(self) -> Look:
         """As of the last delivered batch."""
