@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 from eddyline.cli.main import app
 from eddyline.cli.reports import amount
-from eddyline.spark import Run, Session
 from eddyline.rate_limiter import RateLimiter
+from eddyline.spark import Run, Session
 
 SCRIPT = """
 CREATE STREAM s (ts TIMESTAMP, k BIGINT, v DOUBLE) TIMESTAMP BY ts
