@@ -28,14 +28,15 @@ pytestmark = pytest.mark.browser
 
 pytest.importorskip("selenium", reason="no Selenium: pip install 'eddyline[test]'")
 
-from selenium.webdriver import Chrome, ChromeOptions
-from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.by import By
-from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver import Chrome, ChromeOptions  # noqa: E402
+from selenium.webdriver.chrome.service import Service  # noqa: E402
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.remote.webelement import WebElement  # noqa: E402
 
 #: How long a part of the page may take, on a busy machine.
 PATIENCE_S = 60
 SIZE = (1280, 760)
+QUERY = "CREATE QUERY slow AS\nSELECT dep_ts, dest, dep_delay_min\nFROM newark [RANGE 2 DAYS]"
 
 
 @pytest.fixture(scope="module")
@@ -131,18 +132,12 @@ def test_a_query_with_a_mistake_is_mended_shows_rows_and_is_dropped(browser: Chr
         wait(lambda: "10 queries" in text_of(browser, "#head"))
         assert "token" not in browser.current_url
         shown(browser, "#add-link").click()
-        write(
-            browser,
-            "CREATE QUERY slow AS\nSELECT dep_ts, dest, dep_delay_mni\nFROM newark [RANGE 2 DAYS]",
-        )
+        write(browser, QUERY.replace("_min", "_mni"))
         wait(lambda: "did you mean" in text_of(browser, "#checked"))
         assert text_of(browser, "#checked").startswith("line 2, column 22: ")
         assert text_of(browser, "#checked").endswith(" " * 23 + "^")
         picture(browser, "mistake")
-        write(
-            browser,
-            "CREATE QUERY slow AS\nSELECT dep_ts, dest, dep_delay_min\nFROM newark [RANGE 2 DAYS]",
-        )
+        write(browser, QUERY)
         wait(lambda: text_of(browser, "#checked") == "no errors")
         assert "slow" not in engine.queries, "it is only checked"
         shown(browser, "#run").click()

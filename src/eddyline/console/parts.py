@@ -121,7 +121,7 @@ def _stream_notes(stream: StreamLine) -> str:
 def health_html(look: Look) -> str:
     """Cores, state, the parts of the time of a batch, shards."""
     health = look.health
-    known = {"state": "running" if health.problem is None else escape(health.problem)}
+    known = {"status": "running" if health.problem is None else escape(health.problem)}
     known |= {name: escape(text) for name, text in health.facts.items()}
     known |= _needs("CPU cores", health.cores, "")
     known |= _needs("state", health.memory, "B")

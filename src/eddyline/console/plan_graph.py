@@ -117,7 +117,7 @@ def summarised(
         The nodes, and by id of each former node, that of the node that stands for it.
     """
     if len(nodes) <= most:
-        return list(nodes), {node.id: node.id for node in nodes}
+        return _with_readers(nodes), {node.id: node.id for node in nodes}
     groups: dict[str, str] = {}  # id -> id of the node that stands for it
     found: dict[str, list[Node]] = {}
     for node in in_order(nodes):
@@ -126,7 +126,17 @@ def summarised(
         group = own or node_id(node.kind, *sorted(e.source for e in edges))
         groups[node.id] = group
         found.setdefault(group, []).append(replace(node, id=group, inputs=edges))
-    return [_together(each) for each in found.values()], groups
+    return _with_readers([_together(each) for each in found.values()]), groups
+
+
+def _with_readers(nodes: Sequence[Node]) -> list[Node]:
+    """The nodes with the number of queries that read them."""
+    readers: dict[str, int] = {}
+    for node in nodes:
+        if node.kind == "query":
+            for name in below(nodes, [node.id]) - {node.id}:
+                readers[name] = readers.get(name, 0) + node.queries
+    return [n if n.kind == "query" else replace(n, queries=readers.get(n.id, 0)) for n in nodes]
 
 
 def _together(nodes: Sequence[Node]) -> Node:
@@ -185,8 +195,8 @@ def placed(nodes: Sequence[Node]) -> list[Placed]:
     """Columns by the longest way from a stream; rows so that edges are short."""
     found: dict[str, Placed] = {}
     for node in in_order(nodes):
-        below = [found[e.source].column for e in node.inputs if e.source in found]
-        found[node.id] = Placed(node, max(below, default=-1) + 1)
+        left = [found[e.source].column for e in node.inputs if e.source in found]
+        found[node.id] = Placed(node, max(left, default=int(node.kind == "stem") - 1) + 1)
     last = max((p.column for p in found.values()), default=0)
     for place in found.values():
         if place.node.kind == "query":  # results stand below each other

@@ -12,11 +12,13 @@ from eddyline.console.plan_graph import Edge, Node, Placed, placed
 from eddyline.console.rates import Rates
 
 #: Pixels: of a box, and between boxes.
-_WIDTH: Final = 176
+_WIDTH: Final = 196
 _HEIGHT: Final = 58
-_ROOM: Final = (118, 18)
-_TEXT: Final = 24
+_ROOM: Final = (116, 18)
+_TEXT: Final = 27
 _MARGIN: Final = 10
+#: How much larger it is drawn where there is room.
+_LARGER: Final = 1.12
 #: Shares of a core below this are not shown.
 _LEAST_BUSY: Final = 0.001
 
@@ -44,8 +46,8 @@ def plan_svg(
     boxes = "".join(_box(place, rates, at) for place in found)
     width = (max(p.column for p in found) + 1) * (_WIDTH + _ROOM[0]) - _ROOM[0] + 2 * _MARGIN
     height = (max(p.row for p in found) + 1) * (_HEIGHT + _ROOM[1]) + _MARGIN
-    size = {"width": round(width), "height": round(height)}
-    box = f"0 0 {size['width']} {size['height']}"
+    box = f"0 0 {round(width)} {round(height)}"
+    size = {"width": round(width * _LARGER), "height": round(height * _LARGER)}
     return tag("svg", edges + boxes, class_="plan", role="img", viewBox=box, **size)
 
 
@@ -96,7 +98,7 @@ def _box(place: Placed, rates: Rates, at: float) -> str:
         kinds.append("shed")
     if any(e.waiting for e in node.inputs):
         kinds.append("suspended")
-    lines = [shortened(node.name, _TEXT), shortened(_subtitle(node), 27), _facts(node, busy)]
+    lines = [shortened(node.name, _TEXT), shortened(_subtitle(node), 32), _facts(node, busy)]
     texts = "".join(
         tag("text", escape(line), x=round(x + 10), y=round(y + 18 + 16 * i), class_=f"line{i}")
         for i, line in enumerate(lines)
@@ -111,14 +113,14 @@ def _box(place: Placed, rates: Rates, at: float) -> str:
 
 
 def _subtitle(node: Node) -> str:
-    return node.detail if node.kind != "stream" or node.keep == 1 else f"keeps {node.keep:.1%}"
+    if node.kind == "stream" and node.keep < 1:
+        return f"keeps {node.keep:.1%} of its rows"
+    return node.detail or ("query" if node.kind == "query" else "")
 
 
 def _facts(node: Node, busy: float | None) -> str:
     """Cost and state in one line."""
     parts = []
-    if node.kind == "query" and node.queries == 1 and not node.detail:
-        parts.append("query")
     if node.dropped:
         parts.append(f"{amount(node.dropped)} dropped")
     if busy is not None and busy >= _LEAST_BUSY:
@@ -127,6 +129,8 @@ def _facts(node: Node, busy: float | None) -> str:
         parts.append(f"{amount(node.kept)} rows")
     if node.state:
         parts.append(amount(node.state, "B"))
+    if node.queries > 1 and node.kind != "query":
+        parts.append(f"{node.queries:,} queries")
     return " · ".join(parts)
 
 

@@ -126,10 +126,12 @@ class Site:
 
     def _plan(self, parameters: dict[str, str]) -> str:
         look, name = self._looked(), parameters.get("query")
-        on_path = None
-        if name is not None and name in look.node_of:
-            on_path = below(look.nodes, [look.node_of[name]])
-        return plan_svg(look.nodes, self._rates, look.at, on_path)
+        if name is None:
+            return plan_svg(look.nodes, self._rates, look.at)
+        ends = [end for end, names in look.members.items() if name in names]
+        if not ends:
+            return tag("p", "Its path is not known yet.", class_="empty")
+        return plan_svg(look.nodes, self._rates, look.at, below(look.nodes, ends))
 
     def _queries_part(self, parameters: dict[str, str]) -> str:
         search, order = parameters.get("search", ""), parameters.get("order", ORDERS[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -93,7 +93,7 @@ class Look:
     Attributes:
         at: by the monotonic clock, in seconds. wall_us: by the wall clock, in us since 1970.
         nodes: the running plan. query_count: number of queries.
-        node_of: by query, the id of the node with its results, where it is known.
+        members: by id of the nodes with results, the names of the queries, where they are known.
     """
 
     at: float
@@ -102,7 +102,7 @@ class Look:
     nodes: Sequence[Node]
     health: Health
     query_count: int
-    node_of: Mapping[str, str] = field(default_factory=dict)
+    members: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
 #: Gets the first changes of a query as they are made, and their number.

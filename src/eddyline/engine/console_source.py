@@ -51,27 +51,28 @@ class EngineSource:
         parts, now = self._parts, self._wall_clock()
         with self._lock:
             counters, _ = parts.inputs.stats()
+            reasons = {name: parts.inputs.intake(name).bad_reason for name in counters}
             shedding = parts.shedding_report()
             groups = parts.progress.stats(now)
             cores = parts.overload.cores()
             memory = parts.overload.memory_needs()
             advice = parts.overload.advice()
-            count = len(parts.queries.known)
-        nodes, node_of = self._graph()
-        streams = stream_lines(counters, shedding, groups)
+            count = len(parts.queries.queries) + len(parts.queries.aside)
+        nodes, members = self._graph()
+        streams = _stream_lines(counters, shedding, groups, reasons)
         health = Health(advice=advice, cores=cores, memory=memory)
-        return Look(time.monotonic(), now, streams, nodes, health, count, node_of)
+        return Look(time.monotonic(), now, streams, nodes, health, count, members)
 
-    def _graph(self) -> tuple[list[Node], Mapping[str, str]]:
+    def _graph(self) -> tuple[list[Node], Mapping[str, set[str]]]:
         """The plan, with the sizes of the last time that they were measured."""
         parts, lock = self._parts, self._lock
         if self._sizes.due:
             with self._sizes.measured():
-                nodes, node_of = operator_graph(parts, lock, sizes=True)
+                nodes, members = operator_graph(parts, lock, sizes=True)
             self._known_sizes = {node.id: node.state for node in nodes}
-            return nodes, node_of
-        nodes, node_of = operator_graph(parts, lock)
-        return [replace(n, state=self._known_sizes.get(n.id)) for n in nodes], node_of
+            return nodes, members
+        nodes, members = operator_graph(parts, lock)
+        return [replace(n, state=self._known_sizes.get(n.id)) for n in nodes], members
 
     def names(self) -> Sequence[str]:
         """The names of all queries."""
@@ -84,7 +85,7 @@ class EngineSource:
             with self._lock:
                 known = self._parts.queries.known
                 some = wanted[first : first + _AT_A_TIME]
-                found += [query_line(known[name]) for name in some if name in known]
+                found += [_query_line(known[name]) for name in some if name in known]
         return found
 
     def explain(self, name: str) -> str:
@@ -147,10 +148,11 @@ def _name(statement: Statement) -> str:
     return statement.name
 
 
-def stream_lines(
+def _stream_lines(
     counters: Mapping[str, Mapping[str, Any]],
     shedding: Mapping[str, Mapping[str, Any]],
     groups: Iterable[Mapping[str, Any]],
+    reasons: Mapping[str, str],
 ) -> list[StreamLine]:
     """The streams, from the parts of ``Engine.stats``."""
     group_of = {name: group for group in groups for name in group["members"]}
@@ -165,6 +167,7 @@ def stream_lines(
                 rows_in=of["rows_in"],
                 late=of["late"],
                 bad=of["bad"],
+                bad_reason=reasons[name],
                 dropped=of["dropped"],
                 keep=float(shed.get("keep", 1.0)),
                 why=str(shed.get("why", "")),
@@ -177,7 +180,7 @@ def stream_lines(
     return found
 
 
-def query_line(query: Query) -> QueryLine:
+def _query_line(query: Query) -> QueryLine:
     """A query, while the engine is locked."""
     counted = query.counters()
     latency = counted["latency"]
@@ -199,11 +202,11 @@ def query_line(query: Query) -> QueryLine:
 
 
 def _cost(query: Query) -> tuple[float | None, int | None]:
-    """CPU time so far, and number of other queries in its flow; None where it does not run. The
+    """CPU time so far, and number of other queries in its flow; None where it runs in none. The
     time of operators that trees share is divided by ``stats`` only.
     """
     if query.subscription is None:
         return None, None
     own: Counter[Operator] = Counter(in_order([query.operator]))
     seconds = float(query.counted.seconds[0]) + seconds_unshared(query.running, own)
-    return seconds, 0 if query.flow is None else query.flow.flow.members - 1
+    return seconds, None if query.flow is None else query.flow.flow.members - 1

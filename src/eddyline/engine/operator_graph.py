@@ -35,9 +35,9 @@ _KINDS: Final = {
 
 def operator_graph(
     parts: Parts, lock: EngineLock, *, sizes: bool = False
-) -> tuple[list[Node], dict[str, str]]:
-    """The nodes as of now, summarised if there are many, and by query the node of its results. The
-    engine is not locked for long.
+) -> tuple[list[Node], dict[str, set[str]]]:
+    """The nodes as of now, summarised if there are many; and by id of the nodes with results, the
+    names of the queries. The engine is not locked for long.
 
     Args:
         sizes: whether to measure the state of operators, which takes longer.
@@ -46,7 +46,7 @@ def operator_graph(
         described = parts.queries.execution.graph.described()
         shedding = parts.shedding_report()
         streams, _ = parts.inputs.stats()
-        known = dict(parts.queries.everyone.now())
+        known = parts.queries.everyone.now()
     found = _Found(shedding, streams, known)
     waiting = iter(described)
     while some := list(islice(waiting, _AT_A_TIME)):
@@ -54,14 +54,17 @@ def operator_graph(
             for key, operator, ends in some:
                 found.add(key, operator, ends, sizes=sizes)
     nodes, drawn = summarised(added([found.nodes]))
-    return nodes, {name: drawn[made] for name, made in found.node_of.items()}
+    members: dict[str, set[str]] = {}
+    for made, names in found.members.items():
+        members.setdefault(drawn[made], set()).update(names)
+    return nodes, members
 
 
 class _Found:
     """Nodes of operators, which come inputs first.
 
     Attributes:
-        nodes: so far. node_of: by query, the id of the node with its results.
+        nodes: so far. members: by id of those with results, the names of the queries.
     """
 
     def __init__(
@@ -71,7 +74,7 @@ class _Found:
         queries: Mapping[str, Query],
     ) -> None:
         self.nodes: list[Node] = []
-        self.node_of: dict[str, str] = {}
+        self.members: dict[str, set[str]] = {}
         self._shedding = shedding
         self._streams = streams
         self._queries = queries
@@ -85,8 +88,7 @@ class _Found:
             self._outputs[operator] = [self._scanned(key, operator, sizes=sizes)]
         else:
             self._add_operator(key, operator, stats, sizes=sizes)
-        names = sorted({name for end in ends for name in end.names})
-        if names:
+        if names := set().union(*(end.names for end in ends)):
             self._add_queries(operator, names)
 
     def _add_operator(
@@ -132,8 +134,8 @@ class _Found:
             if counters is not None:
                 inputs = (self._stream(stem.name, counters),)
             size = nbytes_of(stem, used=True) if sizes else None
-            kind, kept = "stem", len(stem)
-            self.nodes.append(Node(made, kind, stem.name, "SteM", inputs, kept=kept, state=size))
+            detail, kept = "SteM" if inputs else "table", len(stem)
+            self.nodes.append(Node(made, "stem", stem.name, detail, inputs, kept=kept, state=size))
         return Edge(self._stems[stem.name], scan.rows_out, _window(key))
 
     def _stream(self, name: str, counters: Mapping[str, int]) -> Edge:
@@ -155,21 +157,21 @@ class _Found:
     def _name_of(self, source: str) -> str:
         return next((name for name, made in self._stems.items() if made == source), "")
 
-    def _add_queries(self, operator: Operator, names: Sequence[str]) -> None:
+    def _add_queries(self, operator: Operator, names: set[str]) -> None:
         inputs = tuple(self._outputs[operator])
         if len(self._queries) > _MOST_QUERIES and len(names) > 1:
-            why = self._why(names[0])
+            why = self._why(next(iter(names)))
             name, made = f"{len(names):,} queries", node_id("queries", *(e.source for e in inputs))
             several = Node(made, "query", name, "", inputs, queries=len(names), why=why)
             self.nodes.append(several)
-            self.node_of |= dict.fromkeys(names, made)
+            self.members[made] = names
             return
-        for name in names:
+        for name in sorted(names):
             sink = self._queries[name].options.get("sink", "") if name in self._queries else ""
             made = node_id("query", name)
             detail = f"sink {sink}" if sink else ""
             why = self._why(name)
-            self.node_of[name] = made
+            self.members[made] = {name}
             self.nodes.append(Node(made, "query", name, detail, inputs, queries=1, why=why))
 
     def _why(self, name: str) -> str:

@@ -156,8 +156,14 @@ async function outcome(response) {
 }
 
 function report(kind, text) {
+  const [message, ...place] = text.split("\n"); // then the line, and a mark below the wrong word
+  const made = [["p", message], ["pre", place.join("\n")]].filter((each) => each[1]);
   byId("checked").className = kind;
-  byId("checked").textContent = text;
+  byId("checked").replaceChildren(...made.map(([name, content]) => {
+    const element = document.createElement(name);
+    element.textContent = content;
+    return element;
+  }));
 }
 
 function problem(text) {

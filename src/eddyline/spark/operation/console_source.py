@@ -57,7 +57,7 @@ class JobSource:
         progress, shards = job.progress(), job.shards()
         graphs = [[Node.of(fields) for fields in graph] for graph in job.graphs()]
         nodes, _ = summarised(added(graphs))
-        single = {n.name: n.id for n in nodes if n.kind == "query" and n.queries == 1}
+        members = {n.id: [n.name] for n in nodes if n.kind == "query" and n.queries == 1}
         streams = list(_streams(progress, shards))
         health = Health(
             problem=job.problem(),
@@ -69,7 +69,7 @@ class JobSource:
             shards=[_shard(report) for report in sorted(shards, key=lambda r: r["shard"])],
         )
         now = time.time_ns() // 1_000
-        return Look(time.monotonic(), now, streams, nodes, health, len(job.queries), single)
+        return Look(time.monotonic(), now, streams, nodes, health, len(job.queries), members)
 
     def names(self) -> Sequence[str]:
         """The names of all queries."""
