@@ -31,6 +31,8 @@ _PERIOD_S: Final = 1.0
 _SHARE: Final = 0.01
 #: Rows of an answer that are shown.
 _MOST_ANSWER: Final = 100
+#: Answers and plans of queries that are kept.
+_MOST_TEXTS: Final = 20
 _HTML: Final = "text/html; charset=utf-8"
 _JSON: Final = "application/json"
 _ASSETS: Final = {
@@ -66,7 +68,7 @@ class Site:
         self._limiter = RateLimiter(_SHARE, of_cpu=True)
         self._queries = QueryList(source)
         self._followed = FollowedQueries(source)
-        self._answers: dict[str, tuple[float, str]] = {}
+        self._texts: dict[tuple[str, str], tuple[RateLimiter, str]] = {}  # the last ones
         self._lock = threading.Lock()
         self._parts: Mapping[str, Callable[[dict[str, str]], str]] = {
             "/parts/head": lambda _: parts.head_html(self._looked(), self._rates),
@@ -76,8 +78,8 @@ class Site:
             "/parts/queries": self._queries_part,
             "/parts/query": self._query_part,
             "/parts/changes": self._changes,
-            "/parts/explain": lambda p: tag("pre", escape(source.explain(_name(p)))),
-            "/parts/answer": self._answer,
+            "/parts/explain": lambda p: self._limited("explain", _name(p), self._explain),
+            "/parts/answer": lambda p: self._limited("answer", _name(p), self._answer),
         }
         self._actions: Mapping[str, Callable[[str], dict[str, Any]]] = {
             "/check": self._check,
@@ -166,8 +168,23 @@ class Site:
         head = tag("p", f"{count_text(count)} changes since you look, the newest first")
         return head + plot_svg(newest, ("_exp",)) + rows_table(shown, 20)
 
-    def _answer(self, parameters: dict[str, str]) -> str:
-        name = _name(parameters)
+    def _limited(self, what: str, name: str, make: Callable[[str], str]) -> str:
+        """What is made of a query, or the last text of it if making it takes too much time."""
+        with self._lock:
+            limiter, text = self._texts.pop((what, name), (RateLimiter(_SHARE, of_cpu=True), ""))
+        if limiter.due:
+            with limiter.measured():
+                text = make(name)
+        with self._lock:
+            self._texts[what, name] = limiter, text
+            while len(self._texts) > _MOST_TEXTS:
+                del self._texts[next(iter(self._texts))]
+        return text
+
+    def _explain(self, name: str) -> str:
+        return tag("pre", escape(self._source.explain(name)))
+
+    def _answer(self, name: str) -> str:
         rows = self._source.answer(name)
         more = rows.num_rows - _MOST_ANSWER
         left = tag("p", f"… and {count_text(more)} more rows", class_="note") if more > 0 else ""

@@ -56,14 +56,6 @@ class Engine:
     Attributes:
         parts: the components of the engine, for measurements and tests of single ones.
         wall_clock: replaceable; returns microseconds since 1970, for AHEAD AT MOST and IDLE AFTER.
-
-    >>> import eddyline, pyarrow as pa
-    >>> engine = eddyline.Engine()
-    >>> _ = engine.sql("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts")
-    >>> q = engine.query("SELECT x FROM s [RANGE 10 SECONDS] WHERE x > 1", name="big")
-    >>> out = engine.process({"s": pa.table({"ts": [0, 1_000_000], "x": [1, 2]})})
-    >>> out["big"]["x"].to_pylist()
-    [2]
     """
 
     def __init__(

@@ -24,14 +24,9 @@ from eddyline.spark.formats.format_options import sink_format
 from eddyline.spark.layouts.job_layouts import JobLayouts
 from eddyline.spark.layouts.layout_shards import LayoutShards, is_in_parts
 from eddyline.spark.layouts.layout_views import LayoutViews
-from eddyline.spark.operation import script_delta
+from eddyline.spark.operation import script_delta, statement_check
 from eddyline.spark.operation.group_requests import GroupRequests
 from eddyline.spark.operation.script_delta import OpenSink, ScriptDelta, require_shedding
-from eddyline.spark.operation.statement_check import (
-    check_statements,
-    require_new_name,
-    unsupported,
-)
 from eddyline.spark.partitioning.planned_query import PlannedQuery
 from eddyline.spark.script import QueryGroup, Script, positioned
 from eddyline.spark.statement_texts import drop_statement, reset_statement
@@ -157,12 +152,12 @@ class RunningQueries:
             case ResetWatermark():
                 self.reset_watermark(statement.name)
                 return None
-        raise unsupported()
+        raise statement_check.unsupported()
 
     def check(self, text: str) -> None:
         """Check each statement as :meth:`run` does, without effect."""
         with self._lock:
-            check_statements(text, self._script, self._dropped, self._fitting)
+            statement_check.check_statements(text, self._script, self._dropped, self._fitting)
 
     def add(self, name: str, select: str, options: Mapping[str, str]) -> Query:
         """Add a query: the arguments are those of ``Session.query``.
@@ -180,7 +175,7 @@ class RunningQueries:
 
     def _add(self, name: str, create: Creation) -> Query:
         with self._lock:
-            require_new_name(name, self._dropped)
+            statement_check.require_new_name(name, self._dropped)
             if (query := self._attempt(create)) is not None:
                 return query
             added: Future[Query] = Future()
