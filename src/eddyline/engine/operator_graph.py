@@ -102,7 +102,7 @@ class _Found:
             return
         waits: dict[str, int] = {}
         for gate in stats.get("feedback", ()):
-            waits[gate["rows_of"]] = waits.get(gate["rows_of"], 0) + gate["waiting"]
+            waits[gate["rows_of"]] = waits.get(gate["rows_of"], 0) + int(gate["waiting"])
         inputs = [
             Edge(e.source, e.rows, e.label, e.waiting + waits.pop(self._name_of(e.source), 0))
             for e in inputs
@@ -117,8 +117,8 @@ class _Found:
                 _title(name, key),
                 label,
                 tuple(inputs),
-                seconds=operator.cpu_seconds,
-                kept=operator.kept(),
+                seconds=float(operator.cpu_seconds),
+                kept=int(operator.kept()),
                 state=nbytes_of(operator, own, used=True) if sizes else None,
             )
         )
@@ -147,12 +147,12 @@ class _Found:
                 name,
                 "stream",
                 keep=float(shed.get("keep", 1.0)),
-                dropped=counters["dropped"],
+                dropped=int(counters["dropped"]),
                 why=str(shed.get("why", "")),
             )
         )
         passed = counters["rows_in"] - counters["late"] - counters["bad"] - counters["dropped"]
-        return Edge(made, passed)
+        return Edge(made, int(passed))
 
     def _name_of(self, source: str) -> str:
         return next((name for name, made in self._stems.items() if made == source), "")
