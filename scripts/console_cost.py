@@ -58,7 +58,10 @@ def main(turns: int) -> None:
         order = (False, True) if number % 2 else (True, False)
         found = {looked_at: turn(looked_at=looked_at) for looked_at in order}
         ratios.append([a / b for a, b in zip(found[True], found[False], strict=True)])
-        print(f"turn {number + 1}: CPU time x {ratios[-1][0]:.3f}, clock x {ratios[-1][1]:.3f}")
+        print(
+            f"turn {number + 1}: CPU time x {ratios[-1][0]:.3f}, clock x {ratios[-1][1]:.3f}",
+            flush=True,
+        )
     cpu, clock = (median(column) for column in zip(*ratios, strict=True))
     print(f"median of {turns} turns: CPU time x {cpu:.3f}, clock x {clock:.3f}")
 

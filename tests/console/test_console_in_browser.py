@@ -169,7 +169,6 @@ def test_the_demo(browser: Chrome) -> None:
         assert "same_place_same_time" in text_of(browser, '[data-part="plan"]')
         time.sleep(6)
         picture(browser, "demo")
-        picture(browser, "demo-dark", dark=True)
         go(browser, "query/same_place_same_time")
         wait(lambda: "flow of joins" in text_of(browser, '[data-part="plan-of"]'))
         assert "busy_links" not in text_of(browser, '[data-part="plan-of"]')
@@ -177,7 +176,6 @@ def test_the_demo(browser: Chrome) -> None:
         picture(browser, "path", dark=True)
         go(browser, "streams")
         wait(lambda: "laguardia" in text_of(browser, '[data-part="streams"]'))
-        picture(browser, "streams")
 
 
 def test_ten_thousand_rules_stay_usable(browser: Chrome) -> None:
@@ -194,7 +192,6 @@ def test_ten_thousand_rules_stay_usable(browser: Chrome) -> None:
         wait(lambda: "page 1 of 200, 10,000 queries" in text_of(browser, '[data-part="queries"]'))
         shown(browser, "#search").send_keys("watch_004")
         wait(lambda: "page 1 of 2, 100 queries" in text_of(browser, '[data-part="queries"]'))
-        picture(browser, "rules-list")
         shown(browser, "#search").clear()
 
 
