@@ -8,11 +8,14 @@ SOURCES := src tests examples scripts $(wildcard benchmarks/*.py)
 # A machine without the registry runs the other tests.
 CONNECTORS := $(MAKE) --no-print-directory setup-connectors || \
   echo "test: no connectors, see above; the tests of Kafka are skipped"
+# A machine without the browser runs the other tests.
+BROWSER := $(MAKE) --no-print-directory setup-browser || \
+  echo "test: no Chromium, see above; the tests of the console in a browser are skipped"
 
 export PYTHONHASHSEED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-connectors demo test test-long test-bounds test-faults soak check format bench figures docs lock clean
+.PHONY: help setup setup-connectors setup-browser demo test test-long test-bounds test-faults soak check format bench figures docs lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -35,16 +38,22 @@ setup-connectors: setup  ## fetch Spark's connector for Kafka, and a broker for 
 	@$(BIN)/eddyline connectors
 	@$(BIN)/python -m eddyline.bench.kafka_broker
 
+setup-browser:  ## install Chromium and its driver, for tests of the console (Debian, as root)
+	@command -v chromium chromedriver >/dev/null || \
+	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium chromium-driver; }
+
 demo: setup  ## run the demo: ten standing queries over real streams
 	@$(BIN)/eddyline demo
 
 test: setup  ## run the tests
 	@$(CONNECTORS)
+	@$(BROWSER)
 	@echo "test: about half an hour on two cores"
 	$(BIN)/python scripts/run_tests.py "not long"
 
 test-long: setup  ## run all tests, with tens of thousands of generated cases (hours)
 	@$(CONNECTORS)
+	@$(BROWSER)
 	EDDYLINE_HYPOTHESIS_PROFILE=long $(BIN)/python scripts/run_tests.py "long or not long"
 
 test-bounds: setup  ## run the tests without Spark while kernels check the bounds of arrays (an hour)

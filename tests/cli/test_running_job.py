@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 from eddyline.cli.main import app
 from eddyline.cli.reports import amount
+from eddyline.rate_limiter import RateLimiter
 from eddyline.spark import Run, Session
-from eddyline.spark.rate_limiter import RateLimiter
 
 SCRIPT = """
 CREATE STREAM s (ts TIMESTAMP, k BIGINT, v DOUBLE) TIMESTAMP BY ts
@@ -229,7 +229,7 @@ def test_amounts_have_units() -> None:
 
 def test_the_rate_limiter_keeps_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("eddyline.spark.rate_limiter.time.monotonic", lambda: now)
+    monkeypatch.setattr("eddyline.rate_limiter.time.monotonic", lambda: now)
     limiter = RateLimiter(share=0.1)
     assert limiter.due
     with limiter.measured():

@@ -97,6 +97,7 @@ def test_the_wheel_holds_the_product_only(built: Path) -> None:
     assert {"engine", "spark", "cli", "sql", "runtime", "kernels"} <= folders
     assert not {"bench", "docs", "testing"} & folders
     assert "eddyline/py.typed" in names
+    assert {f"eddyline/console/assets/console.{kind}" for kind in ("html", "css", "js")} <= {*names}
     assert "eddyline/spark/log4j2.properties" in names
     data = [info for info in package if not info.filename.endswith(".py")]
     demo = [info for info in data if info.filename.startswith("eddyline/examples/")]

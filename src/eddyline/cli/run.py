@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,14 @@ from eddyline.cli.options import (
     ScriptFile,
     settings_of,
 )
-from eddyline.cli.serving import Address, TokenFile, TokenVariable, http_server
+from eddyline.cli.serving import (
+    Address,
+    ReadOnly,
+    TokenFile,
+    TokenVariable,
+    console_server,
+    http_server,
+)
 from eddyline.cli.spark_properties import Jars, Master, Packages, Properties, spark_properties
 
 _Checkpoint = Annotated[
@@ -68,16 +76,27 @@ def add_commands(app: typer.Typer) -> None:
         app.command()(command)
 
 
-def demo(json: Json = False) -> None:
+def demo(
+    console: Annotated[
+        bool,
+        typer.Option("--console", help="Serve the console, and run until interrupted."),
+    ] = False,
+    json: Json = False,
+) -> None:
     """Run ten standing queries over the recorded traces included in the package."""
     from eddyline.cli.demo import staged_demo
     from eddyline.cli.starting import starting_spark
 
-    with failures.reported(), staged_demo() as script, starting_spark() as spark:
+    serving = console_server() if console else nullcontext()
+    with failures.reported(), serving as server, staged_demo() as script, starting_spark() as spark:
         from eddyline.cli.demo import make_demo_view
         from eddyline.cli.job import Job, run_job
 
-        run_job(Job(script), make_demo_view(as_json=json), spark)
+        view = make_demo_view(as_json=json)
+        if server is not None:
+            view.place("console", server.console_url)
+        job = Job(script, once=not console, input_ends=not console, http=server)
+        run_job(job, view, spark)
 
 
 def run(
@@ -100,6 +119,7 @@ def run(
     http: Address = None,
     http_token_env: TokenVariable = None,
     http_token_file: TokenFile = None,
+    http_read_only: ReadOnly = False,
     json: Json = False,
 ) -> None:
     """Run the queries of a script as one Spark job.
@@ -117,7 +137,7 @@ def run(
     with failures.reported():
         read(file)
         log = log_file(checkpoint)
-    serving = http_server(http, http_token_env, http_token_file)
+    serving = http_server(http, http_token_env, http_token_file, read_only=http_read_only)
     with failures.reported(), serving as server, starting_spark(shards, log, properties) as spark:
         from eddyline.cli.job import Job, run_job
         from eddyline.cli.view import make_view

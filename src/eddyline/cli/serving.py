@@ -1,8 +1,9 @@
-"""The options of ``eddyline run`` for health and metrics over HTTP."""
+"""The options of ``eddyline run`` for the console, health and metrics over HTTP."""
 
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 Address = Annotated[
     str | None,
     typer.Option(
-        help="Serve /healthz and /metrics (Prometheus) there; port 0 is any free one. Addresses "
-        "that other machines reach need a token.",
+        help="Serve the console, /healthz and /metrics (Prometheus) there; port 0 is any free one. "
+        "Addresses that other machines reach need a token, and so does changing queries.",
         metavar="HOST:PORT",
     ),
 ]
@@ -35,11 +36,15 @@ TokenFile = Annotated[
     Path | None,
     typer.Option(help="With --http: the file with the token.", metavar="FILE"),
 ]
+ReadOnly = Annotated[
+    bool,
+    typer.Option("--http-read-only", help="With --http: queries cannot be changed in the console."),
+]
 
 
 @contextmanager
 def http_server(
-    address: str | None, variable: str | None, file: Path | None
+    address: str | None, variable: str | None, file: Path | None, *, read_only: bool = False
 ) -> Iterator[HttpServer | None]:
     """Listen at an address while the block runs; None: at none.
 
@@ -48,14 +53,23 @@ def http_server(
         StateError: the address cannot be used.
     """
     if address is None:
-        if variable is not None or file is not None:
-            raise DataError("a token for HTTP is of no use without --http HOST:PORT")
+        if variable is not None or file is not None or read_only:
+            raise DataError("options for HTTP are of no use without --http HOST:PORT")
         yield None
         return
     token = _token(variable, file)
     from eddyline.spark.operation.http_server import HttpServer
 
-    with closing(HttpServer(address, token)) as server:
+    with closing(HttpServer(address, token, read_only=read_only)) as server:
+        yield server
+
+
+@contextmanager
+def console_server() -> Iterator[HttpServer]:
+    """Listen at any free port of this machine, with a new token, while the block runs."""
+    from eddyline.spark.operation.http_server import HttpServer
+
+    with closing(HttpServer("127.0.0.1:0", secrets.token_urlsafe(24))) as server:
         yield server
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
 
@@ -37,6 +37,9 @@ from eddyline.sql import statements as st
 from eddyline.sql.parser import parse
 from eddyline.types import BEGINNING
 
+if TYPE_CHECKING:
+    from eddyline.console.console import Console
+
 
 @offers(ENGINE)
 class Engine:
@@ -53,14 +56,6 @@ class Engine:
     Attributes:
         parts: the components of the engine, for measurements and tests of single ones.
         wall_clock: replaceable; returns microseconds since 1970, for AHEAD AT MOST and IDLE AFTER.
-
-    >>> import eddyline, pyarrow as pa
-    >>> engine = eddyline.Engine()
-    >>> _ = engine.sql("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts")
-    >>> q = engine.query("SELECT x FROM s [RANGE 10 SECONDS] WHERE x > 1", name="big")
-    >>> out = engine.process({"s": pa.table({"ts": [0, 1_000_000], "x": [1, 2]})})
-    >>> out["big"]["x"].to_pylist()
-    [2]
     """
 
     def __init__(
@@ -175,10 +170,6 @@ class Engine:
         Raises:
             CatalogError: the name is taken. SqlError: a type is unknown. SetupError: pandas is not
                 installed.
-
-        >>> import eddyline, pyarrow.compute as pc
-        >>> engine = eddyline.Engine()
-        >>> engine.function("double", lambda a: pc.add(a, a), args=["DOUBLE"], returns="DOUBLE")
         """
         add_function(self.catalog, make_function(name, evaluate, args, returns, kind))
 
@@ -240,7 +231,8 @@ class Engine:
         newest: Mapping[str, int] = MappingProxyType({}),
         oldest: Mapping[str, int] = MappingProxyType({}),
     ) -> Changes:
-        """Process rows of any number of streams and changes of tables, merged by time.
+        """Process rows of any number of streams and changes of tables, merged by time; returns the
+        changes of every query, late and bad rows.
 
         Args:
             inputs: rows by stream, as Arrow, pandas or polars data, a dict (one row), or several.
@@ -255,9 +247,6 @@ class Engine:
             now: the wall clock (int64 us); default: ``wall_clock``.
             dropped: number of rows by stream that a drop box dropped before this call.
             newest, oldest: largest and smallest timestamps by stream, also of rows elsewhere.
-
-        Returns:
-            The changes of every query, late and bad rows.
 
         Raises:
             CatalogError: unknown stream, or static table. DataError: columns are missing or of the
@@ -295,15 +284,13 @@ class Engine:
         return self.parts.feeding.stream(inputs, watermark)
 
     def advance(self, to: Instant) -> Changes:
-        """Advance the time without rows: all rows before ``to`` have been supplied.
+        """Advance the time without rows: all rows before ``to`` have been supplied. Returns the
+        changes caused by expiry and by rows that waited for the watermark.
 
         Queries without any row so far begin now.
 
         Args:
             to: an instant as ISO 8601 text (default zone: UTC), microseconds, or a datetime.
-
-        Returns:
-            The changes caused by expiry and by rows that waited for the watermark.
         """
         return self.parts.feeding.advance(instant_us(to))
 
@@ -351,6 +338,18 @@ class Engine:
         stream ``held_by``; rows ``waiting`` by ``latency``. ``now``: the wall clock (int64 us).
         """
         return self.parts.progress.stats(self.wall_clock() if now is None else now)
+
+    def console(
+        self, address: str = "127.0.0.1:0", *, token: str | None = None, read_only: bool = False
+    ) -> Console:
+        """Serve a web page that shows the engine, and adds and drops queries, until it is closed:
+        at its ``url``. See :class:`eddyline.console.console.Console` for arguments and errors.
+        """
+        from eddyline.console.console import Console
+        from eddyline.engine.console_source import EngineSource
+
+        source = EngineSource(self.parts, self.lock, lambda: self.wall_clock())
+        return Console(source, address, token=token, read_only=read_only)
 
     def __repr__(self) -> str:
         return f"Engine({len(self.catalog.streams)} streams, {len(self.queries)} queries)"

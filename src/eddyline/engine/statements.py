@@ -125,6 +125,24 @@ class Statements:
                 self._drop_source(statement)
         return None
 
+    def check(self, statement: st.Statement) -> None:
+        """Check a statement that adds or drops a query as ``execute`` does, and change nothing.
+
+        Raises:
+            SqlError: it is wrong. CatalogError: a name is taken or missing, or read by others.
+        """
+        match statement:
+            case st.CreateQuery() | st.SelectStatement():
+                if isinstance(statement, st.CreateQuery):
+                    self._parts.catalog.require_free(statement.name)
+                select, emit = statement.select, statement.emit
+                bound = bind(select, emit, self._parts.catalog)
+                plan = self._planning.optimized(bound.plan)
+                names = names_read(select), names_called(select.ast)
+                self._utilities(statement.by, select, streams_read(plan), names)
+            case st.Drop(kind="query", name=name):
+                self._parts.definitions.require_unread("query", self._named(name).name)
+
     def add_query(
         self,
         name: str | None,

@@ -88,6 +88,11 @@ class Graph:
     def __iter__(self) -> Iterator[Operator]:
         return (n.operator for n in self._nodes.values())
 
+    def described(self) -> list[tuple[Hashable, Operator, Sequence[End]]]:
+        """Key, operator and ends of all operators as of now, inputs first."""
+        nodes = self._nodes.values()
+        return [(n.key, n.operator, tuple(self._ends.get(n.operator, ()))) for n in nodes]
+
     def __contains__(self, key: Hashable) -> bool:
         return key in self._nodes
 

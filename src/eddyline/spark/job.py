@@ -21,6 +21,7 @@ from eddyline.spark.environment import LOCAL_CHECKPOINT_CONF, job_conf, settings
 from eddyline.spark.exchange.batch_time import publish_batch
 from eddyline.spark.exchange.keep_rates import clear_keep_rates, publish_keep_rates
 from eddyline.spark.exchange.packed_batches import OUTPUT_SCHEMA
+from eddyline.spark.exchange.watched import publish_watched
 from eddyline.spark.job_inputs import JobInputs
 from eddyline.spark.job_shards import shard_specs
 from eddyline.spark.job_sinks import alter_to, former_queries, open_sinks
@@ -160,6 +161,7 @@ class JobStarter:
             running,
             tracker,
             answers,
+            delivery,
             mailbox,
             lease,
             queues,
@@ -279,6 +281,7 @@ class JobStarter:
             splits.step(reports)
             splits.publish(self._spark.sparkContext)
             tracker.record(batch, reports, stats, splits.shown())
+            publish_watched(self._spark.sparkContext, tracker.is_watched)
 
         return report
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.errors import StreamingQueryException
@@ -14,6 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eddyline.engine.query import Query
 from eddyline.errors import StateError
 from eddyline.extras import extras_named
+from eddyline.spark.delivery.delivery import Delivery
 from eddyline.spark.delivery.sink_queues import SinkQueues
 from eddyline.spark.operation.answers import Answers
 from eddyline.spark.operation.mailbox import Mailbox
@@ -40,6 +42,7 @@ class Run:
     Args:
         checkpoint: its path, for messages. supervisor: starts the streaming query from there.
         queries: adds and drops queries, and ends the input. answers: asks for those of queries.
+        delivery: knows the results of the batches.
         mailbox: for requests of other processes; None: the checkpoint is temporary.
         lease: of the checkpoint. queues: of the sinks.
         bounded: process only the rows that the sources hold at the start.
@@ -55,6 +58,7 @@ class Run:
         queries: RunningQueries,
         tracker: ProgressTracker,
         answers: Answers,
+        delivery: Delivery,
         mailbox: Mailbox | None,
         lease: Lease | None,
         queues: SinkQueues,
@@ -66,6 +70,7 @@ class Run:
         self.running = queries
         self._tracker = tracker
         self._answers = answers
+        self._delivery = delivery
         self._mailbox = mailbox
         self._lease = lease
         self._sinks = queues
@@ -129,15 +134,18 @@ class Run:
         cause = root_cause(error)
         return f"the job failed{', and will be restarted' if self.isActive else ''}: {cause}"
 
-    def serve_http(self, address: str = "127.0.0.1:0", *, token: str | None = None) -> HttpServer:
-        """Serve ``/healthz``, ``/metrics`` in the text format of Prometheus, and the answers of
-        queries at ``/queries/NAME/answer``, until the job ends. It needs the package
+    def serve_http(
+        self, address: str = "127.0.0.1:0", *, token: str | None = None, read_only: bool = False
+    ) -> HttpServer:
+        """Serve the console, ``/healthz``, ``/metrics`` in the text format of Prometheus, and the
+        answers of queries at ``/queries/NAME/answer``, until the job ends. It needs the package
         prometheus_client.
 
         Args:
             address: ``HOST:PORT``; port 0 is any free one.
             token: what requests have to send as ``Authorization: Bearer TOKEN``. Without one only
-                a loopback address is possible.
+                a loopback address is possible, and the console only shows.
+            read_only: the console only shows, too.
 
         Raises:
             DataError: the address is none, or needs a token.
@@ -148,7 +156,7 @@ class Run:
             raise StateError("the job has ended: it has no metrics any more")
         with extras_named():
             from eddyline.spark.operation.http_server import HttpServer
-        server = HttpServer(address, token)
+        server = HttpServer(address, token, read_only=read_only)
         server.serve(self)
         self._servers.append(server)
         return server
@@ -177,6 +185,25 @@ class Run:
     def shards(self) -> list[dict[str, Any]]:
         """The last report of each shard: watermark, counts, bytes of state, seconds by phase."""
         return self._tracker.shards()
+
+    def graphs(self) -> list[list[dict[str, Any]]]:
+        """For the console, the running plan of each shard; see :meth:`ProgressTracker.graphs`."""
+        return self._tracker.graphs()
+
+    def follow(self, query: str, call: Callable[[pa.Table, int], None]) -> Callable[[], None]:
+        """Call a function with the first changes of a query in each batch, and the number of all,
+        in the thread that runs the batches, until the returned function is called.
+
+        Raises:
+            CatalogError: there is no such query.
+        """
+        key, name = uuid4().hex, self.running.shards_of(query)[0].name
+        self._delivery.follow(name, key, lambda _, rows, n: call(rows, n))
+        return lambda: self._delivery.unfollow(name, key)
+
+    def check(self, script: str) -> None:
+        """Check each statement of a script as :meth:`sql` does, without effect."""
+        self.running.check(script)
 
     def on_batch(self, listener: BatchListener) -> None:
         """Call a function after each delivered batch, with its figures: rows by stream and query.

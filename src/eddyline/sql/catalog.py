@@ -185,6 +185,14 @@ class Catalog:
         self._require_free("query", name)
         self.queries[name] = select
 
+    def require_free(self, query: str) -> None:
+        """Check that a query can have this name.
+
+        Raises:
+            CatalogError: it is taken. SqlError: it is not valid.
+        """
+        self._require_free("query", query)
+
     def drop(self, kind: ObjectKind, name: str) -> None:
         """Remove a stream, table, view, query or function. The caller checks that nothing reads it.
 

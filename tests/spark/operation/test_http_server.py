@@ -100,7 +100,7 @@ def test_health_and_metrics_of_a_job(job: tuple[Feed, Run]) -> None:
     assert samples(server.url)["eddyline_batches_total", ""] == 0, "before the first batch"
     status, text = get(server.url, "/x?y=1")
     assert status == 404 and text.startswith(
-        "there is no '/x', only /healthz, /metrics and /queries/"
+        "there is no '/x', only / (the console), /healthz, /metrics and /queries/"
     )
 
     start = time.time() - 120

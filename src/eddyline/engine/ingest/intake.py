@@ -67,7 +67,7 @@ class Intake:
         reader: converts rows.
         stored: the columns of the rows that wait, and of those in the SteM.
         newest: the largest timestamp so far. rows: number of input rows. late, bad: those in the
-            side outputs.
+            side outputs; bad_reason: that of the last one.
         active_us: wall clock at the last usable row; before any row, since when it is awaited.
         stem: where the rows go; None: nothing reads the table yet, and it has not changed.
         box: drops rows; None: keeps all. seen, kept: numbers of rows before and behind it.
@@ -84,7 +84,7 @@ class Intake:
         self.active_us = BEGINNING
         self.rows = 0
         self.late = 0
-        self.bad = 0
+        self.bad, self.bad_reason = 0, ""
         self.stem: Stem | None = None
         self.box: DropBox | None = None
         self.utility: UtilityBox | None = None
@@ -162,7 +162,7 @@ class Intake:
             good = is_good(reasons, count)
             if not (good | ~reported).all():
                 bad = self.reader.bad_rows(rows.table, rows.columns, reasons, ~good & reported)
-                self.bad += bad.num_rows
+                self.bad, self.bad_reason = self.bad + bad.num_rows, str(bad["_reason"][-1])
             usable = usable.take(np.flatnonzero(good))
             processed, reported = processed[good], reported[good]
         if usable.ts.size:
@@ -264,7 +264,7 @@ class Intake:
     def refuse(self, columns: list[pa.Array], reason: str) -> pa.Table:
         """Released rows that are bad, as text with the reason."""
         table = pa.Table.from_arrays(columns, schema=arrow_schema(self.definition.schema))
-        self.bad += table.num_rows
+        self.bad, self.bad_reason = self.bad + table.num_rows, reason
         every = np.ones(table.num_rows, np.bool_)
         return self.reader.bad_rows(table, columns, pa.repeat(reason, every.size), every)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
@@ -57,19 +58,22 @@ class Delivery:
         self._queues = queues
         self._checkpoint = checkpoint
         self._final = final
-        self._followers: dict[str, dict[str, Follower]] = {}
+        self._followers: dict[str, dict[str, Follower]] = {}  # replaced, not changed
+        self._following = threading.Lock()
         self._report = report
 
     def follow(self, query: str, key: str, follower: Follower) -> None:
         """Call the follower with the results of a query from the next batch on."""
-        others = self._followers.get(query, {})
-        self._followers = {**self._followers, query: {**others, key: follower}}
+        with self._following:
+            others = self._followers.get(query, {})
+            self._followers = {**self._followers, query: {**others, key: follower}}
 
     def unfollow(self, query: str, key: str) -> None:
         """End what :meth:`follow` began."""
-        others = {k: f for k, f in self._followers[query].items() if k != key}
-        rest = {q: f for q, f in self._followers.items() if q != query}
-        self._followers = {**rest, query: others} if others else rest
+        with self._following:
+            others = {k: f for k, f in self._followers[query].items() if k != key}
+            rest = {q: f for q, f in self._followers.items() if q != query}
+            self._followers = {**rest, query: others} if others else rest
 
     def __call__(self, packed: DataFrame, batch_id: int) -> None:
         """Deliver one batch. A batch that Spark repeats has the same id and rows."""

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from eddyline.rate_limiter import RateLimiter
 from eddyline.runtime.stores.columns import Array
-from eddyline.spark.rate_limiter import RateLimiter
 
 #: Latencies are counted in buckets that grow by a quarter of a power of two, from 1 ms to 50 days.
 _LEAST_S: Final = 1e-3

@@ -130,8 +130,7 @@ def _of_streams(
     bad = {name: n for name, n in progress.bad.items() if name in progress.rows_in}
     yield _counter("bad_rows", "Rows that cannot be read.", bad, "stream")
     yield _counter("dropped_rows", "Rows dropped by drop boxes.", progress.dropped, "stream")
-    watermarks = _watermarks(shards)
-    instants = {name: us / 1e6 for name, us in watermarks.items()}
+    instants = {name: us / 1e6 for name, us in watermarks(shards).items()}
     text = "Watermark of the stream's group, in seconds since 1970."
     yield _gauge("watermark_timestamp_seconds", text, instants, "stream")
     now = time.time()
@@ -140,7 +139,7 @@ def _of_streams(
     yield _gauge("watermark_lag_seconds", text, lags, "stream")
 
 
-def _watermarks(shards: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+def watermarks(shards: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """By stream, the watermark up to which all its shards have come, in us; only where it is known
     in all of them.
     """

@@ -31,12 +31,12 @@ from typing import Any, Final
 import pyarrow as pa
 
 from eddyline.errors import DataError, EddylineError, StateError
+from eddyline.rate_limiter import RateLimiter
 from eddyline.spark.delivery.delivery import Delivery
 from eddyline.spark.exchange.packed_batches import pack
 from eddyline.spark.operation.answers import Answers
 from eddyline.spark.operation.progress_tracker import ProgressTracker
 from eddyline.spark.operation.running_queries import RunningQueries
-from eddyline.spark.rate_limiter import RateLimiter
 from eddyline.spark.storage.directory import Directory
 from eddyline.sql.statements import AlterQuery, CreateQuery, Drop, ResetWatermark
 

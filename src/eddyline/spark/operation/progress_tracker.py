@@ -18,6 +18,8 @@ from eddyline.spark.delivery.undelivered import Undelivered
 from eddyline.spark.operation.delivery_times import DeliveryTimes
 
 _RATE_WINDOW_S: Final = 10.0
+#: After this time without a look the shards do not report their plans any more.
+_WATCHED_S: Final = 30.0
 #: Metrics of a query that are not added over shards.
 _LARGEST: Final = ("shared_with", "reordered", "keep")
 #: Number of the largest needs of CPU cores that are shown.
@@ -124,6 +126,8 @@ class ProgressTracker:
         self._out: dict[int, dict[str, int]] = {}
         self._restored: dict[int, float] = {}
         self._split_keys: Sequence[Mapping[str, Any]] = ()
+        self._graphs: dict[int, list[dict[str, Any]]] = {}
+        self._watched_until = 0.0
         self._batch_id: int | None = None
         self._delivery = DeliveryTimes()
         self._arrivals: list[tuple[float, int]] = [(time.monotonic(), -1)]
@@ -153,6 +157,8 @@ class ProgressTracker:
                 report["restore_seconds"] = self._restored.get(shard)
                 report.pop("keys")
                 report.pop("ages", None)
+                if (graph := report.pop("graph", None)) is not None:
+                    self._graphs[shard] = graph
             if reports:
                 self._delivery = self._delivery.with_batch(batch.seconds)
             self._query_stats |= query_stats
@@ -216,6 +222,21 @@ class ProgressTracker:
         """
         with self._lock:
             return list(self._shards.values())
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody has looked at the graphs of the shards in the last time."""
+        return time.monotonic() < self._watched_until
+
+    def graphs(self) -> list[list[dict[str, Any]]]:
+        """The last reported plan of each shard, as the nodes of the console. They report it with
+        the batches after this was called, for some time.
+        """
+        with self._lock:
+            if not self.is_watched:
+                self._graphs = {}
+            self._watched_until = time.monotonic() + _WATCHED_S
+            return list(self._graphs.values())
 
     def aside(self) -> list[tuple[str, str]]:
         """The queries that shards have set aside, each with the reason."""

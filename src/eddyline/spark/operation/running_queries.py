@@ -18,13 +18,13 @@ from typing import Final
 
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.query import Query
-from eddyline.errors import CatalogError, SqlError, StateError, UnsupportedError, did_you_mean
+from eddyline.errors import CatalogError, SqlError, StateError, did_you_mean
 from eddyline.spark.delivery.final_stage import divided_queries
 from eddyline.spark.formats.format_options import sink_format
 from eddyline.spark.layouts.job_layouts import JobLayouts
 from eddyline.spark.layouts.layout_shards import LayoutShards, is_in_parts
 from eddyline.spark.layouts.layout_views import LayoutViews
-from eddyline.spark.operation import script_delta
+from eddyline.spark.operation import script_delta, statement_check
 from eddyline.spark.operation.group_requests import GroupRequests
 from eddyline.spark.operation.script_delta import OpenSink, ScriptDelta, require_shedding
 from eddyline.spark.partitioning.planned_query import PlannedQuery
@@ -152,12 +152,12 @@ class RunningQueries:
             case ResetWatermark():
                 self.reset_watermark(statement.name)
                 return None
-        raise UnsupportedError(
-            "a running job accepts CREATE QUERY, ALTER QUERY, DROP QUERY and ALTER STREAM ... "
-            "RESET WATERMARK; add other statements to the session and start from a new checkpoint",
-            line=1,
-            column=1,
-        )
+        raise statement_check.unsupported()
+
+    def check(self, text: str) -> None:
+        """Check each statement as :meth:`run` does, without effect."""
+        with self._lock:
+            statement_check.check_statements(text, self._script, self._dropped, self._fitting)
 
     def add(self, name: str, select: str, options: Mapping[str, str]) -> Query:
         """Add a query: the arguments are those of ``Session.query``.
@@ -175,11 +175,7 @@ class RunningQueries:
 
     def _add(self, name: str, create: Creation) -> Query:
         with self._lock:
-            if name.lower() in self._dropped:
-                raise CatalogError(
-                    f"'{name}' is the name of a dropped query of this job, whose delivered rows "
-                    "can still be read; choose another name"
-                )
+            statement_check.require_new_name(name, self._dropped)
             if (query := self._attempt(create)) is not None:
                 return query
             added: Future[Query] = Future()
@@ -204,9 +200,7 @@ class RunningQueries:
         script = self._script
         query = create(script)
         try:
-            group, planned = self._group_of(query), script.planned(query)
-            require_shedding(query, self._shed_streams)
-            script.require_agreement(query)
+            group, planned = self._fitting(query)
             layout = self._layouts.fitting(group, query.name, planned)
             if layout is not None:
                 self._begin(query, planned, layout)
@@ -225,6 +219,13 @@ class RunningQueries:
             self.divided.drop(query.name)
             raise
         return query
+
+    def _fitting(self, query: Query) -> tuple[QueryGroup, PlannedQuery]:
+        """The group of an added query, and its partitioning; an error if it does not fit."""
+        group, planned = self._group_of(query), self._script.planned(query)
+        require_shedding(query, self._shed_streams)
+        self._script.require_agreement(query)
+        return group, planned
 
     def _begin(
         self,

@@ -116,6 +116,18 @@ class ScriptDelta:
             CatalogError: there is no such query, or another one or a view reads it.
         """
         query = self.named(name)
+        self.require_unread(query)
+        if query.name in self._script.queries:
+            self._script.drop(query.name)
+        del self._queries[query.name]
+        return query
+
+    def require_unread(self, query: Query) -> None:
+        """Check that nothing reads a query.
+
+        Raises:
+            CatalogError: another query or a view does.
+        """
         for kind, reader in self._readers.get(query.name, ()):
             if kind == "view":
                 raise CatalogError(
@@ -127,10 +139,6 @@ class ScriptDelta:
                     f"cannot drop query '{query.name}': query '{reader}' reads it; "
                     f"DROP QUERY {reader} first"
                 )
-        if query.name in self._script.queries:
-            self._script.drop(query.name)
-        del self._queries[query.name]
-        return query
 
     def named(self, name: str) -> Query:
         """The current query of a name.

@@ -9,18 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 from uuid import uuid4
 
 import pandas as pd
 
+from eddyline.rate_limiter import RateLimiter
 from eddyline.spark.exchange.batch_time import batch_number, batch_time
 from eddyline.spark.exchange.packed_batches import SMALL_BYTES
 from eddyline.spark.exchange.row_files import ShardFiles, WrittenFiles
+from eddyline.spark.exchange.watched import is_watched
 from eddyline.spark.gc_control import freeze_live_objects, unfreeze_objects
 from eddyline.spark.layouts.added_layouts import added_specs
 from eddyline.spark.layouts.shard_program import ShardSpec
-from eddyline.spark.rate_limiter import RateLimiter
 from eddyline.spark.workers.batch_log import BatchLog, LogOfBatch, MapState, PassedLog
 from eddyline.spark.workers.durable import CommitRecord, DurableState, ValueState, inline_blobs
 from eddyline.spark.workers.output import ShardOutput
@@ -32,8 +33,11 @@ from eddyline.spark.workers.worker_sockets import address, passed_on
 
 #: A module global, because it outlives a task, unlike the processor object.
 engines = WorkerEngines()
-#: (run, shard) to the limiter of its reports on queries.
+#: (run, shard) to the limiters of its reports on queries, and on its plan.
 _limiters: dict[tuple[str, int], RateLimiter] = {}
+_of_graphs: dict[tuple[str, int], RateLimiter] = {}
+#: The share of the time that reporting the plan may take, while somebody looks.
+_SHARE_OF_GRAPHS: Final = 0.01
 
 
 class Stopwatch:
@@ -200,6 +204,8 @@ class ShardBatch:
         }
         more["bad"] = record.notes["bad"] | engine.bad_rows
         more |= {"keep": engine.keep, "dropped_at_ingest": batch.dropped, "aside": engine.aside}
+        if (graph := _graph(spec, engine)) is not None:
+            more["graph"] = graph
         stats = _query_stats(spec, engine, received)
         yield output.last_frame(record, watch.seconds, more, stats)
 
@@ -266,6 +272,15 @@ def _catch_up(state: DurableState, record: CommitRecord, token: str, engine: Sha
         if batch.statements:
             unfreeze_objects()
     return missed is not None
+
+
+def _graph(spec: ShardSpec, engine: ShardEngine) -> list[dict[str, Any]] | None:
+    """The running plan, if somebody looks at it and the rate limit is not reached."""
+    key = spec.run_key, spec.shard
+    if not is_watched() or not _of_graphs.setdefault(key, RateLimiter(_SHARE_OF_GRAPHS)).due:
+        return None
+    with _of_graphs[key].measured():
+        return [node.as_dict() for node in engine.graph()]
 
 
 def _query_stats(spec: ShardSpec, engine: ShardEngine, received: ShardInput) -> Iterator[bytes]:

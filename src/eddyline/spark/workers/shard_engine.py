@@ -13,12 +13,14 @@ from typing import Any, BinaryIO, Final
 import pyarrow as pa
 
 from eddyline.algebra.functions import CodeFunction
+from eddyline.console.plan_graph import Node
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.segments import Segments
 from eddyline.engine.engine import Engine
 from eddyline.engine.ingest.ordered_rows import ARRIVALS_PER_CALL
 from eddyline.engine.ingest.table_changes import INSTANT, OPERATION
 from eddyline.engine.ingest.table_contents import TableContents
+from eddyline.engine.operator_graph import operator_graph
 from eddyline.errors import StateError
 from eddyline.runtime.stores.columns import Array
 from eddyline.spark.exchange.query_rows import OutputRoute, QueryRows
@@ -218,6 +220,10 @@ class ShardEngine:
                 f"shard, at most {_MOST_ANSWER_BYTES / 1e6:,.0f} MB are possible; use a sink"
             )
         return rows
+
+    def graph(self) -> list[Node]:
+        """The running plan, with the state of its parts."""
+        return operator_graph(self.engine.parts, self.engine.lock, sizes=True)[0]
 
     @property
     def aside(self) -> dict[str, str]:

@@ -10,12 +10,16 @@ from contextlib import contextmanager
 class RateLimiter:
     """Decides when a task may run again, so that it takes at most ``share`` of the time.
 
+    Args:
+        of_cpu: whether its CPU time counts, and not how long it waits.
+
     Attributes:
         next_s: when (``time.monotonic``).
     """
 
-    def __init__(self, share: float = 0.05) -> None:
+    def __init__(self, share: float = 0.05, *, of_cpu: bool = False) -> None:
         self._rest = 1 / share - 1
+        self._of_cpu = of_cpu
         self.next_s = 0.0
 
     @property
@@ -26,7 +30,9 @@ class RateLimiter:
     @contextmanager
     def measured(self) -> Iterator[None]:
         """Measures the block, in which the task runs."""
-        started = time.monotonic()
+        started = self._spent()
         yield
-        ended = time.monotonic()
-        self.next_s = ended + self._rest * (ended - started)
+        self.next_s = time.monotonic() + self._rest * (self._spent() - started)
+
+    def _spent(self) -> float:
+        return time.thread_time() if self._of_cpu else time.monotonic()
