@@ -88,10 +88,10 @@ def options_of(text: str) -> str:
     """The message about the options of a script."""
 
     def check() -> None:
-        for statement in parse(text):
+        statements = parse(text)
+        for statement in statements:
             check_options(statement, text)
-        script = Script.of((text,))
-        script.check_whole()
+        Script.of((text,)).check_whole(statements, text)
 
     return error(check)
 

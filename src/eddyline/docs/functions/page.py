@@ -8,6 +8,8 @@ from itertools import groupby
 from typing import Final, TypeAlias
 
 from eddyline.algebra.functions import AGGREGATES, COMPOSED, FUNCTIONS, Function
+from eddyline.algebra.functions.aggregate_requests import Composed
+from eddyline.algebra.functions.aggregates import AggregateFunction
 from eddyline.docs.functions.examples import expressions, results
 
 _INTRODUCTION: Final = """\
@@ -93,7 +95,9 @@ def _order(function: Function) -> tuple[int, str]:
 
 def _aggregates(examples: _Examples) -> Iterator[str]:
     yield f"## Aggregates\n\n{_OF_ROWS}\n\n{_HEADER}"
-    for function in (*AGGREGATES.values(), *dict.fromkeys(COMPOSED.values())):
+    composed = dict.fromkeys(COMPOSED.values())
+    functions: list[AggregateFunction | Composed] = [*AGGREGATES.values(), *composed]
+    for function in functions:
         forms = ", ".join(f"`{form}`" for form in function.forms)
         names = ", ".join(f"`{name}`" for name in function.aliases)
         text = _escaped(function.help)

@@ -24,7 +24,7 @@ _JOIN: Final = (
 )
 _TWO: Final[Rows] = {"a": [(0, "a1"), (3, "a2")], "b": [(1, "b1"), (4, "b2")]}
 #: Query, rows, and the update pattern that the plan has.
-_PATTERNS: Final = (
+_PATTERNS: Final[tuple[tuple[str, str, Rows, str], ...]] = (
     ("Monotonic: results stay", "SELECT id FROM s", _ONE, "MONOTONIC"),
     (
         "Weakest non-monotonic (WKS): they end in the order in which they came",
