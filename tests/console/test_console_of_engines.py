@@ -274,7 +274,7 @@ def test_a_query_that_is_set_aside(engine: Engine, client: ConsoleClient) -> Non
 
 
 def test_an_overloaded_engine_says_so() -> None:
-    engine = Engine(EngineOptions(capacity=1e-4, decide_every="1 second"))
+    engine = Engine(EngineOptions(capacity=1e-6, costs="modelled", decide_every="1 second"))
     engine.sql(TRADES)
     engine.sql(
         "CREATE QUERY pairs AS SELECT a.price FROM trades [RANGE 1 MINUTE] AS a, trades "

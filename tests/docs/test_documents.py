@@ -123,6 +123,7 @@ def test_paths_of_the_glossary_exist() -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
 def test_files_that_pages_name_exist(path: Path) -> None:
     ends = {"/" + str(p.relative_to(ROOT)) for p in (ROOT / "src" / "eddyline").rglob("*.py")}
-    ends |= {"/" + str(p.relative_to(ROOT)) for p in (ROOT / "tests").rglob("*.py")}
+    for folder in ("tests", "scripts"):
+        ends |= {"/" + str(p.relative_to(ROOT)) for p in (ROOT / folder).rglob("*.py")}
     named = re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)`", path.read_text(encoding="utf-8"))
     assert [n for n in named if not any(end.endswith("/" + n) for end in ends)] == []

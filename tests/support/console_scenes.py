@@ -67,7 +67,7 @@ def rules_engine(rules: int) -> Engine:
 
 def overloaded_engine() -> Engine:
     """Joins that need more than the engine may use, of which some allow load shedding."""
-    engine = Engine(EngineOptions(capacity=0.02, decide_every="1 second"))
+    engine = Engine(EngineOptions(capacity=2e-4, costs="modelled", decide_every="1 second"))
     engine.sql(TRADES)
     engine.sql(
         "CREATE QUERY spreads AS SELECT t.ts, t.symbol, t.price - q.bid AS spread "
