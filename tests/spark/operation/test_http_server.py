@@ -198,7 +198,7 @@ def test_answers_over_http(job: tuple[Feed, Run]) -> None:
         ("/queries/sums/answer?format=jsn", 406, "there is no format 'jsn'; did you mean 'json'"),
         ("/queries/sums/answer?timeout=never", 406, "is no number of seconds up to 600"),
         ("/queries/sums/answer?timeout=0.00001", 504, "has not answered for query 'sums' within"),
-        ("/queries/sums", 404, "there is no '/queries/sums', only /healthz"),
+        ("/queries/sums", 404, "there is no '/queries/sums', only / (the console), /healthz"),
     ):
         found_status, text = get(url, path)
         assert (found_status, message in text) == (status, True), text
