@@ -212,9 +212,11 @@ class Feeding:
 
 
 def _watermark_us(watermark: Instant | None) -> int | None:
-    if watermark is None or isinstance(watermark, str | datetime):
-        return None if watermark is None else instant_us(watermark)
-    return checked_instant(max(watermark, FIRST_INSTANT))  # an earlier one has no effect
+    if isinstance(watermark, str | datetime):
+        return instant_us(watermark)
+    if watermark is not None:
+        checked_instant(max(watermark, FIRST_INSTANT))  # an earlier one has no effect
+    return watermark
 
 
 def _joined(*parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
