@@ -76,8 +76,8 @@ def bare_inlined(function: F) -> F:
 
 
 class _Compilations(event.Listener):
-    """Passes the names of kernels that are compiled to whoever wants them; if nobody does, a
-    warning at the first one says why the call takes so long.
+    """Passes the names of kernels that are compiled to ``reports``. Without any, a warning at the
+    first kernel says why the call takes so long.
     """
 
     def __init__(self) -> None:
