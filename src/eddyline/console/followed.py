@@ -1,4 +1,4 @@
-"""The last changes of the queries that somebody looks at."""
+"""The last changes of the queries that pages show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eddyline.console.source import Source
 
 #: Changes that are kept of a query.
 MOST_ROWS: Final = 200
-#: A query that nobody has looked at for this time is not followed any more.
+#: A query that no page has shown for this time is not followed any more.
 _IDLE_S: Final = 20.0
 #: Queries that are followed at a time.
 _MOST_QUERIES: Final = 20
@@ -30,7 +30,7 @@ class _Followed:
 
 
 class FollowedQueries:
-    """Follows queries from the first look on, for as long as somebody looks."""
+    """Follows queries from the first look on, while there are looks."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
