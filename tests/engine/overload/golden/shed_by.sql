@@ -72,7 +72,7 @@ SqlError: line 1, column 37: 't' is not in FROM; valid: s
 ----------
 SELECT k FROM s ON OVERLOAD SHED AT v
 =>
-SqlError: line 1, column 34: unexpected 'AT'
+SqlError: line 1, column 34: unexpected 'AT'; is a comma or a word missing in front of it?
   SELECT k FROM s ON OVERLOAD SHED AT v
                                    ^
 ----------
