@@ -1,7 +1,7 @@
 """Measures what the console costs an embedded engine: with and without a viewer, in turns.
 
 Usage: console_cost.py [TURNS]. A turn processes the demo's rows with the demo's queries in both
-ways, each with a new engine. Printed are CPU time and time by the clock with somebody who has the
+ways, each with a new engine. Printed are CPU time and time by the clock with a viewer that has the
 plan open, in relation to those without.
 """
 

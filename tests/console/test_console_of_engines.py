@@ -116,7 +116,7 @@ def test_the_last_changes_are_followed_from_the_first_look_on(
 ) -> None:
     engine.process({"trades": trades(0, 100)})
     listeners = engine.parts.queries.listeners.by_query
-    assert not listeners, "nothing is followed when nobody looks"
+    assert not listeners, "nothing is followed without a viewer"
     assert "No changes since you look" in client.part("changes?name=high")
     engine.process({"trades": trades(100, 30)})
     found = client.part("changes?name=high")
@@ -125,7 +125,7 @@ def test_the_last_changes_are_followed_from_the_first_look_on(
     assert list(listeners) == ["high"]
 
 
-def test_what_nobody_looks_at_is_not_followed_any_more(
+def test_what_no_page_shows_is_not_followed_any_more(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     followed = FollowedQueries(EngineSource(engine.parts, engine.lock, engine.wall_clock))
@@ -290,7 +290,7 @@ def test_an_overloaded_engine_says_so() -> None:
         assert "needs" in client.part("health")
 
 
-def test_nothing_is_read_when_nobody_looks(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_read_without_a_viewer(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[float] = []
     look = EngineSource.look
 

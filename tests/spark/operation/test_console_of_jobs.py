@@ -117,7 +117,7 @@ def test_without_a_token_the_console_of_a_job_only_shows(job: tuple[Feed, Run]) 
     assert sorted(run.queries) == ["big", "sums"]
 
 
-def test_nobody_looks(job: tuple[Feed, Run]) -> None:
+def test_without_a_viewer(job: tuple[Feed, Run]) -> None:
     feed, run = job
     run.serve_http(token=TOKEN)
     feed.write(rows(time.time() - 300, 20))

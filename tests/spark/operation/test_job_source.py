@@ -146,7 +146,7 @@ def test_a_job_that_sheds_says_so() -> None:
     assert any(node.dropped for node in look.nodes)
 
 
-def test_plans_are_forgotten_when_nobody_looks(
+def test_plans_are_forgotten_without_a_viewer(
     demo: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tracker = ProgressTracker({0: "all"})

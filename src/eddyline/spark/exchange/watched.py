@@ -1,4 +1,4 @@
-"""Whether somebody looks at the plan of the job: only then do its shards report it.
+"""Whether a page shows the plan of the job: only then do its shards report it.
 
 The driver sets it as a local property of the thread that runs the batches, which Spark passes to
 their tasks.
@@ -19,6 +19,6 @@ def publish_watched(context: SparkContext, watched: bool) -> None:
 
 
 def is_watched() -> bool:
-    """In a task: whether somebody looks."""
+    """In a task: whether a page shows the plan."""
     context = TaskContext.get()
     return context is not None and context.getLocalProperty(_PROPERTY) == "true"

@@ -225,7 +225,7 @@ class ProgressTracker:
 
     @property
     def is_watched(self) -> bool:
-        """Whether somebody has looked at the graphs of the shards in the last time."""
+        """Whether a page has shown the graphs of the shards in the last time."""
         return time.monotonic() < self._watched_until
 
     def graphs(self) -> list[list[dict[str, Any]]]:

@@ -36,7 +36,7 @@ engines = WorkerEngines()
 #: (run, shard) to the limiters of its reports on queries, and on its plan.
 _limiters: dict[tuple[str, int], RateLimiter] = {}
 _of_graphs: dict[tuple[str, int], RateLimiter] = {}
-#: The share of the time that reporting the plan may take, while somebody looks.
+#: The share of the time that reporting the plan may take, while pages show it.
 _SHARE_OF_GRAPHS: Final = 0.01
 
 
@@ -275,7 +275,7 @@ def _catch_up(state: DurableState, record: CommitRecord, token: str, engine: Sha
 
 
 def _graph(spec: ShardSpec, engine: ShardEngine) -> list[dict[str, Any]] | None:
-    """The running plan, if somebody looks at it and the rate limit is not reached."""
+    """The running plan, if a page shows it and the rate limit is not reached."""
     key = spec.run_key, spec.shard
     if not is_watched() or not _of_graphs.setdefault(key, RateLimiter(_SHARE_OF_GRAPHS)).due:
         return None
