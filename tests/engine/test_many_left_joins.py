@@ -4,15 +4,13 @@ time in which they are planned.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from random import Random
-from types import FrameType
-from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from counted_calls import calls_of
 from eddyline import Engine
 from eddyline.testing.script import Script
 from window_rows import rows
@@ -40,22 +38,6 @@ FORMS: dict[str, Callable[[int], str]] = {
     "grouped": lambda n: f"SELECT k, COUNT(*) AS n FROM ({chain(n)}) AS q GROUP BY k",
     "distinct": lambda n: chain(n).replace("SELECT", "SELECT DISTINCT", 1),
 }
-
-
-def calls_of(work: Callable[[], Any]) -> int:
-    """Number of Python functions that are called."""
-    calls = 0
-
-    def count(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal calls
-        calls += event == "call"
-
-    sys.setprofile(count)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return calls
 
 
 @pytest.mark.parametrize("form", FORMS)

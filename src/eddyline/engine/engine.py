@@ -329,7 +329,7 @@ class Engine:
     @property
     def newest(self) -> int | None:
         """The largest timestamp of all rows of streams, in microseconds; None without rows."""
-        return None if (newest := self.parts.inputs.newest()) == BEGINNING else newest
+        return None if (newest := self.parts.inputs.newest) == BEGINNING else newest
 
     @locked
     def groups(self, now: int | None = None) -> list[dict[str, Any]]:

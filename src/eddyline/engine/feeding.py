@@ -221,5 +221,7 @@ def _watermark_us(watermark: Instant | None) -> int | None:
 
 def _joined(*parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """The rows of each name, in the order of the parts."""
+    if not any(parts):
+        return {}
     names = dict.fromkeys(name for part in parts for name in part)
     return {n: pa.concat_tables([part[n] for part in parts if n in part]) for n in names}

@@ -140,6 +140,12 @@ class Batch:
         layout = self.ids, self.stores, self.cells
         return Batch(*lanes, *layout, self.pair, recipients, self._gathered)
 
+    def with_cells(self, cells: tuple[Cell, ...], gathered: dict[int | Part, pa.Array]) -> Batch:
+        """The changes with other columns, some of which have been gathered."""
+        lanes = self.ts, self.seq, self.exp, self.sign
+        rows = self.ids, self.stores, cells
+        return Batch(*lanes, *rows, self.pair, self.recipients, gathered)
+
     def received(self) -> Batch:
         """The changes that some query gets."""
         if self.recipients is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from counted_calls import calls_of
 from eddyline import CatalogError, Engine, SqlError
 from eddyline.testing import batch, parse_time
 from restarts import restarted
@@ -36,6 +37,20 @@ def test_unconnected_streams_do_not_wait_for_each_other() -> None:
     assert found(eng.process({"b": rows(5)}), "q2") == [1]
     assert watermarks(eng) == {"a": 100, "b": 5, "c": None}
     assert (eng.clock, eng.watermark) == (5 * SECOND, 5 * SECOND)
+
+
+def test_rows_of_a_stream_cost_the_same_beside_a_hundred_others() -> None:
+    def steps(others: int) -> int:
+        eng = Engine()
+        for name in ["a", *(f"s{i}" for i in range(others))]:
+            eng.sql(f"CREATE STREAM {name} (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts")
+            eng.query(f"SELECT x FROM {name} [NOW]")
+            eng.process({name: rows(1)})
+        eng.process({"a": rows(2)})
+        return calls_of(lambda: eng.process({"a": rows(3)}))
+
+    steps(0)  # imports modules
+    assert steps(100) == steps(1)
 
 
 def test_a_stream_that_no_query_reads_has_no_say() -> None:

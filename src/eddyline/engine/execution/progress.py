@@ -71,6 +71,8 @@ class Progress:
         """
         for group, to in self._targets(watermark, now_us).items():
             yield from self._advance(group, to, begins=begins, budget=budget)
+            if watermark is None:
+                self._groups.moving.discard(group)
 
     def serve(self, budget: Budget) -> None:
         """Serve queued rows while the budget is left. The others wait."""
@@ -145,8 +147,8 @@ class Progress:
         self._queries.restart(group, lambda: self._inputs.restart(group))
 
     def _targets(self, watermark: int | None, now_us: int) -> dict[StreamGroup, int]:
-        """The watermark that each group is to be advanced to."""
-        groups = self._groups.all
+        """The watermark that each group is to be advanced to; without those that stay."""
+        groups = self._groups.that_may_move() if watermark is None else self._groups.all
         own = {g: self._inputs.watermark(g, now_us) for g in groups if g.leading}
         if len(own) < len(groups):  # groups of tables only: they come last
             # they follow the groups that queries read, or else all streams

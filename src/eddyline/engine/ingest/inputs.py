@@ -38,7 +38,7 @@ class Inputs:
             only until its first change.
         counted: the counted streams, see ``counted_streams``; set before they are added.
         arrived: number of rows accepted. arrival: arrival number of the next one.
-        sequence: number of rows processed.
+        sequence: number of rows processed. newest: the largest timestamp seen in any stream.
         measuring: their rates and numbers of values. groups: their watermarks and clocks.
     """
 
@@ -49,6 +49,7 @@ class Inputs:
         self.arrived = 0
         self.arrival = 0
         self.sequence = 0
+        self.newest = BEGINNING
         self.measuring = Measuring(self.stems)
         self.groups = StreamGroups()
         self._ahead_us: int | None = None
@@ -67,7 +68,8 @@ class Inputs:
         self._intakes[definition.name] = intake
         intake.stem = Stem(definition.name, intake.stored)
         self.stems[definition.name] = intake.stem
-        self.groups.add(definition.name, is_stream=True)
+        may_be_idle = definition.idle_us is not None
+        self.groups.add(definition.name, is_stream=True, may_be_idle=may_be_idle)
         self.measuring.add_stream(definition.name, definition.schema)
 
     def limit_ahead(self, ahead_us: int | None) -> None:
@@ -94,6 +96,7 @@ class Inputs:
         self.groups.drop(name)
         self._begun.discard(name)
         self.measuring.drop(name)
+        self._find_newest()
 
     def supply(self, name: str, data: Any) -> None:
         """Set the initial rows of a table.
@@ -173,12 +176,15 @@ class Inputs:
                 the wrong type.
         """
         late, bad = {}, {}
-        named = [(self.intake(name), data) for name, data in inputs.items()]
-        typed = [(i, i.read(data)) for i, data in named]
+        typed = []
+        for name, data in inputs.items():
+            intake = self.intake(name)
+            typed.append((intake, intake.read(data)))
         self.arrival += ARRIVALS_PER_CALL - self.arrival % ARRIVALS_PER_CALL
         for intake, incoming in typed:
             group = self.groups.by_name[intake.definition.name]
             accepted = intake.accept(incoming, group.watermark, self.arrival, now_us)
+            self._moves(group, intake)
             if accepted.beginning < FOREVER:
                 group.note_beginning(accepted.beginning)
             self.arrived += incoming.table.num_rows
@@ -188,6 +194,17 @@ class Inputs:
             if accepted.bad is not None:
                 bad[intake.definition.name] = accepted.bad
         return late, bad
+
+    def _moves(self, group: StreamGroup, intake: Intake) -> None:
+        """The times of a stream or table of a group have changed."""
+        self.groups.moving.add(group)
+        if intake.newest > self.newest and not isinstance(intake, ChangeIntake):
+            self.newest = intake.newest
+
+    def _find_newest(self) -> None:
+        """Times of streams may be smaller than before."""
+        newest = (self._intakes[stream].newest for stream in self.streams())
+        self.newest = max(newest, default=BEGINNING)
 
     def intake(self, name: str) -> Intake:
         """Accepts the rows of a stream, or the changes of a table.
@@ -233,20 +250,17 @@ class Inputs:
         for stream, n in rows.dropped.items():
             self._intakes[stream].seen += n
         for stream, ts in rows.oldest.items():
-            group = self.groups.of([stream])
+            group = self.groups.by_name[stream]
             group.note_beginning(max(ts, group.watermark, self._intakes[stream].limit))
+            self.groups.moving.add(group)
         for stream, ts in rows.newest.items():
             self._intakes[stream].note(ts, now_us)
+            self._moves(self.groups.by_name[stream], self._intakes[stream])
 
     def seen_and_kept(self, stream: str) -> tuple[int, int]:
         """Numbers of rows before and behind the drop box of a stream."""
         intake = self._intakes[stream]
         return intake.seen, intake.kept
-
-    def newest(self) -> int:
-        """The largest timestamp seen in any stream."""
-        streams = (i for i in self._intakes.values() if not isinstance(i, ChangeIntake))
-        return max((i.newest for i in streams), default=BEGINNING)
 
     def last(self) -> int:
         """The largest timestamp of rows since the last reset, and of rows that wait; BEGINNING
@@ -268,6 +282,7 @@ class Inputs:
         """Set what :meth:`times` returned."""
         for name, (newest, active_us) in times.items():
             self._intakes[name].newest, self._intakes[name].active_us = newest, active_us
+            self._moves(self.groups.by_name[name], self._intakes[name])
 
     def bounds(self, group: StreamGroup, now_us: int) -> list[StreamBound]:
         """The bounds of the streams of a group that queries read; if there are none, of all."""
@@ -351,6 +366,8 @@ class Inputs:
         """Reset the times of a group. Its streams must not have windows of queries."""
         for name in group.members:
             self._intakes[name].forget_time()
+        self._find_newest()
+        self.groups.moving.add(group)
         self.purge(group)
         self.measuring.restart(group.members)
 
@@ -397,4 +414,6 @@ class Inputs:
             intake.restore(nested(nested(state, "intakes"), name))
         for name in nested(state, "stems"):
             self.stem(name).restore(nested(nested(state, "stems"), name))
+        self._find_newest()
+        self.groups.moving.update(self.groups.all)
         self.measuring.restore(nested(state, "meters"))

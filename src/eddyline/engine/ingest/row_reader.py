@@ -189,7 +189,7 @@ class RowReader:
                     if place == self._timestamp:
                         plain = PlainTimes(us, first, last)
                 if is_integer:
-                    values = values.cast(TIMESTAMP)
+                    values = values.view(TIMESTAMP)
             elif check == "text" and not is_valid_text(values):
                 return None
             found.append(values)

@@ -79,6 +79,7 @@ class StreamGroup:
             group begins at the same instant in all engines, none of which need have the rows.
         leading: the streams that determine its watermark: those that queries read; if there are
             none, all.
+        number: its place among all groups.
     """
 
     members: list[str] = field(default_factory=list)
@@ -87,6 +88,7 @@ class StreamGroup:
     clock: int = BEGINNING
     began: int | None = None
     oldest: int = FOREVER
+    number: int = 0
 
     @property
     def reached(self) -> int:
@@ -108,6 +110,8 @@ class StreamGroups:
         by_name: the group of each stream and table. all: the groups, in the order of declaration.
         with_readers: those with streams that are read.
         version: grows when streams and tables change groups.
+        moving: groups that have new rows, or other streams that are read, since they were advanced
+            to the watermarks of their rows.
     """
 
     def __init__(self) -> None:
@@ -115,10 +119,14 @@ class StreamGroups:
         self._empty = StreamGroup()
         self._readers: Counter[str] = Counter()
         self._streams: set[str] = set()
+        self._timed: set[str] = set()  # streams that do not hold a group back while they are idle
         self._read_elsewhere: frozenset[str] = frozenset()
         self.all: list[StreamGroup] = [self._empty]
         self.with_readers: list[StreamGroup] = []
+        self.moving: set[StreamGroup] = set()
         self.version = 0
+        self._timed_groups: list[StreamGroup] = []
+        self._follow_others = False  # there are groups of tables only
 
     @property
     def read_elsewhere(self) -> frozenset[str]:
@@ -130,13 +138,16 @@ class StreamGroups:
         self._read_elsewhere = names
         self._lead(self.all)
 
-    def add(self, name: str, *, is_stream: bool) -> None:
+    def add(self, name: str, *, is_stream: bool, may_be_idle: bool = False) -> None:
         """Add a stream or a table that changes, as a group of its own."""
         group = self.by_name[name] = StreamGroup([name])
         if is_stream:
             self._streams.add(name)
+        if may_be_idle:
+            self._timed.add(name)
         if len(self.by_name) == 1:
             self.all = []
+        group.number = len(self.all)
         self.all.append(group)
         self._lead([group])
         self.version += 1
@@ -147,6 +158,7 @@ class StreamGroups:
             group = self.by_name.pop(name)
             group.members.remove(name)
             self._streams.discard(name)
+            self._timed.discard(name)
             self._regroup(group)
 
     def of(self, names: Iterable[str]) -> StreamGroup:
@@ -178,7 +190,10 @@ class StreamGroups:
     def _regroup(self, group: StreamGroup) -> None:
         """The members of a group have changed."""
         self.all = list(dict.fromkeys(self.by_name.values())) or [self._empty]
-        self._lead([group])
+        for number, each in enumerate(self.all):
+            each.number = number
+        self.moving.intersection_update(self.all)
+        self._lead([group] if group.members else [])
         self.version += 1
 
     def add_reader(self, names: Iterable[str]) -> None:
@@ -207,5 +222,16 @@ class StreamGroups:
         for group in groups:
             streams = [name for name in group.members if name in self._streams]
             group.leading = [s for s in streams if self._is_read(s)] or streams
+            self.moving.add(group)
         read = {self.by_name[s] for s in self._streams if self._is_read(s)}
         self.with_readers = [group for group in self.all if group in read]
+        self._timed_groups = [self.by_name[name] for name in self._timed]
+        self._follow_others = not all(group.leading for group in self.all)
+
+    def that_may_move(self) -> list[StreamGroup]:
+        """The groups whose watermarks may have moved, in order; the others keep theirs. So a call
+        costs nothing for streams without rows in it. Groups of tables only follow all others.
+        """
+        if self._follow_others:
+            return self.all
+        return sorted({*self.moving, *self._timed_groups}, key=lambda group: group.number)

@@ -190,7 +190,7 @@ class Overload:
 
     def _request(self, keep: Mapping[str, float]) -> None:
         if dict(keep) != self.requested:
-            self._kept_since = self._inputs.newest()
+            self._kept_since = self._inputs.newest
         self._shedding.request(keep)
 
     def verdict(self) -> Verdict | None:
@@ -293,7 +293,7 @@ class Overload:
     # -- measuring -----------------------------------------------------
 
     def _measure(self) -> None:
-        newest = self._inputs.newest()
+        newest = self._inputs.newest
         if newest == BEGINNING or not self._is_due(newest):
             return
         seen = {s: self._inputs.seen_and_kept(s)[0] for s in self._inputs.streams()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pyarrow as pa
 
@@ -73,4 +72,4 @@ class Project(Operator):
             for i, output in enumerate(self._outputs)
             if isinstance(output, int) and batch.is_gathered(output)
         }
-        return replace(batch, cells=tuple(cells), _gathered=gathered)
+        return batch.with_cells(tuple(cells), gathered)
