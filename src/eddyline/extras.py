@@ -13,8 +13,6 @@ _EXTRAS: Final = {
     "pyspark": "spark",
     "google": "spark",
     "pandas": "spark",
-    "typer": "cli",
-    "rich": "cli",
     "prometheus_client": "http",
     "psycopg": "postgres",
     "deltalake": "delta",

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -62,7 +60,7 @@ def test_first_results(changes: Changes) -> None:
     assert said["very_late"] == "EV 4321 from EWR to MCI left 6 h 19 min late on 2013-01-01."
 
 
-def shown(changes: Changes, bad: list[BadRows], monkeypatch: pytest.MonkeyPatch) -> str:
+def shown(changes: Changes, bad: list[BadRows]) -> str:
     """What a run prints in 80 columns, in a pipe."""
     text = io.StringIO()
     view = DemoView(Console(file=text, width=80), Path("examples/demo.sql"), "2013")
@@ -70,18 +68,14 @@ def shown(changes: Changes, bad: list[BadRows], monkeypatch: pytest.MonkeyPatch)
     for _ in range(2):
         for name, n in out.items():
             view.rows(name, changes[name].slice(0, 10), n)
-    run: Any = SimpleNamespace(progress=lambda: JobProgress(3, {"newark": 9}, dict(out)))
-    view.update(run)
-    monkeypatch.setattr("eddyline.cli.view.bad_rows_of", lambda *_: iter(bad))
-    session: Any = SimpleNamespace(queries=dict.fromkeys(SUBJECTS))
-    view.summary(session, run)
+    progress = JobProgress(3, {"newark": 9}, out)
+    view.update(progress)
+    view.summary(SUBJECTS, progress, bad)
     return text.getvalue()
 
 
-def test_each_query_is_said_once_and_counted(
-    changes: Changes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = shown(changes, [], monkeypatch)
+def test_each_query_is_said_once_and_counted(changes: Changes) -> None:
+    text = shown(changes, [])
     assert max(map(len, text.splitlines())) <= 80
     assert text.count("host 57 got no answer from host 58") == 1
     assert text.count("Within minutes B6 left for MCO from Newark (527)") == 1
@@ -93,13 +87,13 @@ def test_each_query_is_said_once_and_counted(
     assert "For your own data: eddyline new FILE" in text
 
 
-def test_bad_rows_are_explained(changes: Changes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_rows_are_explained(changes: Changes) -> None:
     bad = [
         BadRows("bad:newark", 3_239, [(NO_DEPARTURE, 3_239)], None),
         BadRows("bad:kennedy", 1_863, [(NO_DEPARTURE, 1_863)], None),
         BadRows("bad:connections", 1, [("src: cannot read 'x' as BIGINT", 1)], None),
     ]
-    flat = " ".join(shown(changes, bad, monkeypatch).split())
+    flat = " ".join(shown(changes, bad).split())
     assert "5,102 bad rows are flights that were cancelled" in flat
     assert "bad:newark 3,239, bad:kennedy 1,863" in flat
     assert "eddyline run examples/demo.sql --checkpoint DIR" in flat

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-from types import SimpleNamespace
-from typing import Any
 
 import pyarrow as pa
 from rich.console import Console
@@ -18,9 +16,7 @@ def summary(rows_out: dict[str, int], printed: list[str]) -> str:
     view = TextView(Console(file=text, width=100))
     for name in printed:
         view.rows(name, pa.table({"x": [1]}), 1)
-    run: Any = SimpleNamespace(progress=lambda: JobProgress(3, {"s": 9}, rows_out))
-    session: Any = SimpleNamespace(queries=dict.fromkeys(rows_out))
-    view.summary(session, run)
+    view.summary(rows_out, JobProgress(3, {"s": 9}, rows_out), [])
     return text.getvalue()
 
 

@@ -120,7 +120,7 @@ def test_the_source_distribution_holds_tests_and_examples(built: Path) -> None:
 def test_version_and_dependencies_of_the_embedded_engine(built: Path) -> None:
     assert f"\nVersion: {eddyline.__version__}\n" in metadata(built)
     always = {Requirement(r).name for r in requirements(built) if "extra ==" not in r}
-    assert always == {"pyarrow", "numpy", "numba", "sqlglot"}
+    assert always == {"pyarrow", "numpy", "numba", "sqlglot", "typer", "rich"}
 
 
 def test_the_example_of_the_readme_runs_from_the_wheel(python: Path, tmp_path: Path) -> None:
@@ -141,7 +141,6 @@ eddyline.Engine().function("f", abs, args=["INT"], returns="INT", kind="pandas")
     ("code", "package", "extra"),
     [
         ("from eddyline.spark import Session", "pyspark", "spark"),
-        ("from eddyline.__main__ import main; main()", "typer", "cli"),
         (PANDAS_FUNCTION, "pandas", "spark"),
     ],
 )
@@ -152,12 +151,25 @@ def test_what_needs_an_extra_names_it(
     assert message in run(str(python), "-c", code, cwd=tmp_path, code=1)
 
 
+def demo(python: Path, working: Path) -> str:
+    """What the demo prints, in one line."""
+    start = "from eddyline.__main__ import main; main()"
+    return " ".join(run(str(python), "-c", start, "demo", cwd=working).split())
+
+
+def test_the_demo_runs_without_spark(python: Path, tmp_path: Path) -> None:
+    shown = demo(python, tmp_path)
+    assert "10 queries watch them, in this process" in shown
+    assert "Within minutes B6 left for MCO from Newark (527)" in shown
+    assert "bad rows are flights that were cancelled" in shown
+
+
 @pytest.mark.long
 @pytest.mark.spark
 def test_the_demo_runs_from_the_wheel(built: Path, tmp_path: Path) -> None:
-    python = environment(tmp_path / "environment", built, "spark", "cli")
-    start = "from eddyline.__main__ import main; main()"
-    shown = " ".join(run(str(python), "-c", start, "demo", cwd=tmp_path).split())
+    python = environment(tmp_path / "environment", built, "spark")
+    shown = demo(python, tmp_path)
+    assert "10 queries watch them, in one Spark job" in shown
     assert "departures from New York, 2013-01" in shown
     assert "Within minutes B6 left for MCO from Newark (527)" in shown
     assert "bad rows are flights that were cancelled" in shown

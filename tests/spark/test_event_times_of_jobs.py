@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 from rich.console import Console
 
+from eddyline.cli.bad_rows import bad_rows_of
 from eddyline.cli.view import TextView
 from eddyline.spark import Session
 
@@ -84,6 +85,7 @@ def test_a_job_with_a_stream_of_bad_rows_ends_with_a_summary(
     run.finish()
     assert run.progress().bad == {"bad": 2, "good": 0}
     text = io.StringIO()
-    TextView(Console(file=text, width=200)).summary(session, run)
+    view = TextView(Console(file=text, width=200))
+    view.summary(session.queries, run.progress(), list(bad_rows_of(session, run)))
     assert "bad: waits for the first row of each stream" in text.getvalue()
     assert "4 rows in, 2 rows out" in text.getvalue()

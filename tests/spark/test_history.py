@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from eddyline.cli.backtest import Period, fired_in
 from eddyline.spark import Restart, Session
-from eddyline.spark.operation.progress_tracker import BatchProgress
+from eddyline.spark.operation.progress import BatchProgress
 from eddyline.spark.run import Run
 from history_jobs import (
     QUERIES,

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
-
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
-from pyspark.sql import functions as F
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from eddyline.errors import CatalogError
-from eddyline.spark.run import Run
-from eddyline.spark.session import Session
+
+if TYPE_CHECKING:
+    from eddyline.spark.run import Run
+    from eddyline.spark.session import Session
 
 _REASONS: Final = 3
 _SHOWN: Final = 300
@@ -34,7 +32,11 @@ class BadRows(NamedTuple):
 
 
 def bad_rows_of(session: Session, run: Run) -> Iterator[BadRows]:
-    """The bad rows of each stream and query that has some."""
+    """The bad rows of each stream and query of a job on Spark that has some."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as F
+
     progress = run.progress()
     for name, n in progress.bad.items():
         if not n:

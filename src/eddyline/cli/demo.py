@@ -14,6 +14,29 @@ from eddyline.shipped import examples
 
 if TYPE_CHECKING:
     from eddyline.cli.view import JobView
+    from eddyline.spark.operation.http_server import HttpServer
+
+
+def demo_on_spark(server: HttpServer | None, *, as_json: bool) -> None:
+    """Run the demo as a job on Spark; with a server for the console until it is interrupted."""
+    from eddyline.cli.starting import starting_spark
+
+    with staged_demo() as script, starting_spark() as spark:
+        from eddyline.cli.job import Job, run_job
+
+        view = make_demo_view("in one Spark job", as_json=as_json)
+        if server is not None:
+            view.place("console", server.console_url)
+        job = Job(script, once=server is None, input_ends=server is None, http=server)
+        run_job(job, view, spark)
+
+
+def embedded_demo(*, console: bool, as_json: bool) -> None:
+    """Run the demo in this process; with the console until it is interrupted."""
+    from eddyline.cli.demo_here import DemoHere
+
+    view = make_demo_view("in this process", as_json=as_json)
+    DemoHere(examples() / "demo.sql", view).run(console=console)
 
 
 @contextmanager
@@ -32,8 +55,8 @@ def staged_demo() -> Iterator[Path]:
         yield target / "demo.sql"
 
 
-def make_demo_view(*, as_json: bool) -> JobView:
-    """The view for standard output."""
+def make_demo_view(where: str, *, as_json: bool) -> JobView:
+    """The view for standard output; ``where``: what runs the queries."""
     from rich.console import Console  # see starting.py
 
     from eddyline.cli.demo_view import DemoView
@@ -44,7 +67,7 @@ def make_demo_view(*, as_json: bool) -> JobView:
     script = examples() / "demo.sql"
     working = Path.cwd()
     shown = script.relative_to(working) if script.is_relative_to(working) else script
-    return DemoView(Console(highlight=False), shown, _months(script.parent))
+    return DemoView(Console(highlight=False), shown, _months(script.parent), where)
 
 
 def _months(place: Path) -> str:

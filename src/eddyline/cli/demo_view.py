@@ -13,8 +13,7 @@ from rich.table import Table
 from eddyline.cli.bad_rows import BadRows, lines_of
 from eddyline.cli.demo_findings import CANCELLED, NO_DEPARTURE, STREAMS, SUBJECTS
 from eddyline.cli.view import TextView
-from eddyline.spark.operation.progress_tracker import JobProgress
-from eddyline.spark.run import Run
+from eddyline.spark.operation.progress import JobProgress
 
 #: The query whose rows are shown as a table.
 _SHOWN: Final = "same_place_same_time"
@@ -27,9 +26,12 @@ class DemoView(TextView):
 
     Args:
         script: the demo's script, for the user to read and run. months: of the departures.
+        where: what runs the queries.
     """
 
-    def __init__(self, console: Console, script: Path, months: str) -> None:
+    def __init__(
+        self, console: Console, script: Path, months: str, where: str = "in one Spark job"
+    ) -> None:
         super().__init__(console)
         self._script = script
         console.print("Recorded streams are played as fast as this machine can:")
@@ -37,7 +39,7 @@ class DemoView(TextView):
         for names, what in STREAMS:
             streams.add_row("", ", ".join(names), what.format(months=months))
         console.print(streams)
-        console.print(f"{len(SUBJECTS)} queries watch them, in one job.\n")
+        console.print(f"{len(SUBJECTS)} queries watch them, {where}.\n")
 
     def rows(self, label: str, rows: pa.Table, n: int) -> None:
         """Say the first finding of each query."""
@@ -47,10 +49,10 @@ class DemoView(TextView):
         if is_first and found is not None and label in SUBJECTS:
             self._say(f"[dim]{self._elapsed():6.1f} s[/dim]", SUBJECTS[label].sentence(found))
 
-    def update(self, run: Run) -> None:
+    def update(self, progress: JobProgress) -> None:
         """On a terminal, redraw the table; elsewhere the findings are enough."""
         if self._live is not None:
-            super().update(run)
+            super().update(progress)
 
     def _results(self, out: dict[str, int]) -> None:
         self._console.print("\nAll that was found:")

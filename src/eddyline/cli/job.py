@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.errors import StreamingQueryException
 
+from eddyline.cli.bad_rows import bad_rows_of
 from eddyline.cli.failures import JobFailedError
 from eddyline.cli.scripts import runnable, warm_up
 from eddyline.cli.starting import StartingSpark, read
@@ -90,8 +91,8 @@ def run_job(job: Job, view: JobView, spark: StartingSpark) -> None:
     _log.info("the job runs: %d queries, checkpoint %s", len(run.queries), job.checkpoint)
     with termination_event() as terminated, ThreadPoolExecutor(1) as pool:
         watch(run, pool.submit(_wait, run, job), view, spark.log, terminated)
-        view.summary(session, run)
         progress = run.progress()
+        view.summary(session.queries, progress, list(bad_rows_of(session, run)))
         rows_in, rows_out = sum(progress.rows_in.values()), sum(progress.rows_out.values())
         last = progress.batch_id
         _log.info("the job has ended: last batch %s, %d rows in, %d out", last, rows_in, rows_out)
@@ -116,9 +117,9 @@ def watch(
     try:
         with view.live():
             while not end.done() and not terminated.is_set():
-                view.update(run)
+                view.update(run.progress())
                 terminated.wait(_REFRESH_S)
-            view.update(run)
+            view.update(run.progress())
         if terminated.is_set():
             view.phase("stopping after the current batch")
             _stop(run, end, after_batch=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -81,22 +82,26 @@ def demo(
         bool,
         typer.Option("--console", help="Serve the console, and run until interrupted."),
     ] = False,
+    embedded: Annotated[
+        bool | None,
+        typer.Option(
+            "--embedded/--spark",
+            help="Whether to run in this process, or as a job on Spark; by default on Spark if "
+            "PySpark is installed.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run ten standing queries over the recorded traces included in the package."""
-    from eddyline.cli.demo import staged_demo
-    from eddyline.cli.starting import starting_spark
+    from eddyline.cli.demo import demo_on_spark, embedded_demo
 
+    if find_spec("pyspark") is None if embedded is None else embedded:
+        with failures.reported():
+            embedded_demo(console=console, as_json=json)
+        return
     serving = console_server() if console else nullcontext()
-    with failures.reported(), serving as server, staged_demo() as script, starting_spark() as spark:
-        from eddyline.cli.demo import make_demo_view
-        from eddyline.cli.job import Job, run_job
-
-        view = make_demo_view(as_json=json)
-        if server is not None:
-            view.place("console", server.console_url)
-        job = Job(script, once=not console, input_ends=not console, http=server)
-        run_job(job, view, spark)
+    with failures.reported(), serving as server:
+        demo_on_spark(server, as_json=json)
 
 
 def run(

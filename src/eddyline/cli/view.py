@@ -16,11 +16,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from eddyline.cli.bad_rows import BadRows, bad_rows_of, lines_of
+from eddyline.cli.bad_rows import BadRows, lines_of
 from eddyline.optimizer.byte_sizes import bytes_text
-from eddyline.spark.operation.progress_tracker import JobProgress
-from eddyline.spark.run import Run
-from eddyline.spark.session import Session
+from eddyline.spark.operation.progress import JobProgress
 from eddyline.spark.sinks.printing import cell
 
 _FIRST_ROWS: Final = 3
@@ -31,7 +29,7 @@ _LEAST_CORES: Final = 0.001
 
 
 class JobView(Protocol):
-    """The output of :func:`eddyline.cli.job.run_job`."""
+    """The output of a job."""
 
     def phase(self, name: str) -> None:
         """Called when a phase begins."""
@@ -48,11 +46,11 @@ class JobView(Protocol):
     def live(self) -> AbstractContextManager[None]:
         """A block in which ``update`` is called."""
 
-    def update(self, run: Run) -> None:
+    def update(self, progress: JobProgress) -> None:
         """Show the progress; called several times a second."""
 
-    def summary(self, session: Session, run: Run) -> None:
-        """Called when the job has ended."""
+    def summary(self, queries: Iterable[str], progress: JobProgress, bad: list[BadRows]) -> None:
+        """Called when the job has ended, with its queries and all bad rows."""
 
 
 def make_view(*, as_json: bool) -> JobView:
@@ -107,22 +105,20 @@ class TextView:
             yield
         self._live = None
 
-    def update(self, run: Run) -> None:
+    def update(self, progress: JobProgress) -> None:
         """Redraw the table; without a terminal, print a line for each new batch."""
-        progress = run.progress()
         if self._live is not None:
             self._live.update(self._table(progress))
         elif progress.batch_id is not None and progress.batch_id != self._batch:
             self._batch = progress.batch_id
             self._console.print(self._line(progress), soft_wrap=True)
 
-    def summary(self, session: Session, run: Run) -> None:
+    def summary(self, queries: Iterable[str], progress: JobProgress, bad: list[BadRows]) -> None:
         """Totals, the first rows of each query, and the first reasons of bad rows."""
-        progress = run.progress()
         if not self._console.is_terminal:
             self._console.print(self._table(progress))
-        self._results({name: progress.rows_out.get(name, 0) for name in session.queries})
-        self._bad_rows(list(bad_rows_of(session, run)))
+        self._results({name: progress.rows_out.get(name, 0) for name in queries})
+        self._bad_rows(bad)
         self._totals(progress)
 
     def _results(self, out: dict[str, int]) -> None:
@@ -238,20 +234,19 @@ class JsonView:
         """Does nothing."""
         return nullcontext()
 
-    def update(self, run: Run) -> None:
+    def update(self, progress: JobProgress) -> None:
         """An object ``{"event": "progress"}`` per batch."""
-        progress = run.progress()
         if progress.batch_id != self._batch:
             self._batch = progress.batch_id
             self._write("progress", **asdict(progress))
 
-    def summary(self, session: Session, run: Run) -> None:
+    def summary(self, queries: Iterable[str], progress: JobProgress, bad: list[BadRows]) -> None:
         """Objects ``{"event": "bad_rows"}`` with reasons, and ``{"event": "end"}`` with the
         totals.
         """
-        for bad in bad_rows_of(session, run):
-            self._write("bad_rows", **bad._asdict())
-        self._write("end", **asdict(run.progress()))
+        for of in bad:
+            self._write("bad_rows", **of._asdict())
+        self._write("end", **asdict(progress))
 
     def _write(self, event: str, **content: Any) -> None:
         print(json.dumps({"event": event, **content}, default=jsonable), flush=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from eddyline.extras import extras_named
 
 if TYPE_CHECKING:
-    from eddyline.spark.operation.progress_tracker import BatchProgress, JobProgress
+    from eddyline.spark.operation.progress import BatchProgress, JobProgress
     from eddyline.spark.operation.supervisor import NEVER, ON_FAILURE, Restart
     from eddyline.spark.rescaling import Rescaled, rescale
     from eddyline.spark.run import Run
@@ -27,8 +27,8 @@ __all__ = [
 ]
 
 _ON_DEMAND: Final = {
-    "BatchProgress": "eddyline.spark.operation.progress_tracker",
-    "JobProgress": "eddyline.spark.operation.progress_tracker",
+    "BatchProgress": "eddyline.spark.operation.progress",
+    "JobProgress": "eddyline.spark.operation.progress",
     "NEVER": "eddyline.spark.operation.supervisor",
     "ON_FAILURE": "eddyline.spark.operation.supervisor",
     "Rescaled": "eddyline.spark.rescaling",

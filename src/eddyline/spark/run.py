@@ -19,11 +19,8 @@ from eddyline.spark.delivery.delivery import Delivery
 from eddyline.spark.delivery.sink_queues import SinkQueues
 from eddyline.spark.operation.answers import Answers
 from eddyline.spark.operation.mailbox import Mailbox
-from eddyline.spark.operation.progress_tracker import (
-    BatchListener,
-    JobProgress,
-    ProgressTracker,
-)
+from eddyline.spark.operation.progress import BatchListener, JobProgress
+from eddyline.spark.operation.progress_tracker import ProgressTracker
 from eddyline.spark.operation.running_queries import RunningQueries
 from eddyline.spark.operation.supervisor import Supervisor
 from eddyline.spark.root_cause import root_cause

@@ -16,7 +16,8 @@ from eddyline.console.rates import Rates
 from eddyline.engine.operator_graph import operator_graph
 from eddyline.engine.query import Query
 from eddyline.spark.operation.console_source import JobSource
-from eddyline.spark.operation.progress_tracker import JobProgress, ProgressTracker
+from eddyline.spark.operation.progress import JobProgress
+from eddyline.spark.operation.progress_tracker import ProgressTracker
 
 
 class ReportedJob:

@@ -15,7 +15,7 @@ from eddyline.engine.query import Query
 from eddyline.errors import CatalogError, did_you_mean
 from eddyline.rate_limiter import RateLimiter
 from eddyline.spark.operation.job_metrics import WatchedJob, watermarks
-from eddyline.spark.operation.progress_tracker import JobProgress
+from eddyline.spark.operation.progress import JobProgress
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import AlterQuery, CreateQuery, Drop, ResetWatermark
 

@@ -18,7 +18,7 @@ from prometheus_client.core import (
 
 from eddyline.engine.query import Query
 from eddyline.spark.operation.delivery_times import BOUNDS_S, DeliveryTimes
-from eddyline.spark.operation.progress_tracker import JobProgress
+from eddyline.spark.operation.progress import JobProgress
 from eddyline.types import FIRST_INSTANT
 from eddyline.version import VERSION
 
