@@ -35,22 +35,13 @@ class DemoHere:
     """
 
     def __init__(self, script: Path, view: JobView) -> None:
+        self._script = script
         self._view = view
         self._engine = Engine()
         self._files: dict[str, list[Path]] = {}
         self._reasons: dict[str, Counter[str]] = {}
         self._calls = 0
-        self._began = time.monotonic()
-        for statement in parse(script.read_text(encoding="utf-8")):
-            self._engine.execute(statement)
-            match statement:
-                case CreateStream(definition=made):
-                    place = script.parent / made.options["path"]
-                    self._files[made.name] = sorted(place.glob("*.parquet"))
-                case CreateTable(definition=made):
-                    self._engine.table(
-                        made.name, pq.read_table(script.parent / made.options["path"])
-                    )
+        self._began = 0.0
 
     def run(self, *, console: bool) -> None:
         """Play all files.
@@ -61,9 +52,12 @@ class DemoHere:
         view = self._view
         with ExitStack() as block:
             block.enter_context(report_compilations(view.compiling))
+            view.phase("adding the queries")
+            self._add_queries()
             if console:
                 view.place("console", block.enter_context(self._engine.console()).url)
-            view.phase("running in this process")
+            view.phase("running")
+            self._began = time.monotonic()
             with view.live():
                 for rows in self._pieces():
                     self._show(self._engine.process(rows))
@@ -73,6 +67,17 @@ class DemoHere:
             if console:
                 view.phase("serving the console until interrupted")
                 _wait_for_interrupt()
+
+    def _add_queries(self) -> None:
+        place = self._script.parent
+        for statement in parse(self._script.read_text(encoding="utf-8")):
+            self._engine.execute(statement)
+            match statement:
+                case CreateStream(definition=made):
+                    files = (place / made.options["path"]).glob("*.parquet")
+                    self._files[made.name] = sorted(files)
+                case CreateTable(definition=made):
+                    self._engine.table(made.name, pq.read_table(place / made.options["path"]))
 
     def _pieces(self) -> Iterator[dict[str, pa.Table]]:
         for files in zip_longest(*self._files.values()):
