@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 
 from eddyline.engine.execution.budget import Budget
@@ -147,8 +148,13 @@ class Progress:
         self._queries.restart(group, lambda: self._inputs.restart(group))
 
     def _targets(self, watermark: int | None, now_us: int) -> dict[StreamGroup, int]:
-        """The watermark that each group is to be advanced to; without those that stay."""
-        groups = self._groups.that_may_move() if watermark is None else self._groups.all
+        """The watermark that each group is to be advanced to. Groups that stay are left out, so a
+        call costs nothing for streams without rows in it.
+        """
+        groups = self._groups.all
+        if watermark is None and not self._groups.have_followers:
+            may_move = {*self._groups.moving, *self._groups.timed}
+            groups = sorted(may_move, key=attrgetter("number"))
         own = {g: self._inputs.watermark(g, now_us) for g in groups if g.leading}
         if len(own) < len(groups):  # groups of tables only: they come last
             # they follow the groups that queries read, or else all streams

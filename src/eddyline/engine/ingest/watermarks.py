@@ -111,7 +111,8 @@ class StreamGroups:
         with_readers: those with streams that are read.
         version: grows when streams and tables change groups.
         moving: groups that have new rows, or other streams that are read, since they were advanced
-            to the watermarks of their rows.
+            to the watermarks of their rows. timed: those that move with the wall clock, too.
+        have_followers: whether there are groups of tables only, which follow the others.
     """
 
     def __init__(self) -> None:
@@ -119,14 +120,14 @@ class StreamGroups:
         self._empty = StreamGroup()
         self._readers: Counter[str] = Counter()
         self._streams: set[str] = set()
-        self._timed: set[str] = set()  # streams that do not hold a group back while they are idle
+        self._may_be_idle: set[str] = set()
         self._read_elsewhere: frozenset[str] = frozenset()
         self.all: list[StreamGroup] = [self._empty]
         self.with_readers: list[StreamGroup] = []
         self.moving: set[StreamGroup] = set()
         self.version = 0
-        self._timed_groups: list[StreamGroup] = []
-        self._follow_others = False  # there are groups of tables only
+        self.timed: list[StreamGroup] = []
+        self.have_followers = False
 
     @property
     def read_elsewhere(self) -> frozenset[str]:
@@ -144,7 +145,7 @@ class StreamGroups:
         if is_stream:
             self._streams.add(name)
         if may_be_idle:
-            self._timed.add(name)
+            self._may_be_idle.add(name)
         if len(self.by_name) == 1:
             self.all = []
         group.number = len(self.all)
@@ -158,7 +159,7 @@ class StreamGroups:
             group = self.by_name.pop(name)
             group.members.remove(name)
             self._streams.discard(name)
-            self._timed.discard(name)
+            self._may_be_idle.discard(name)
             self._regroup(group)
 
     def of(self, names: Iterable[str]) -> StreamGroup:
@@ -225,13 +226,5 @@ class StreamGroups:
             self.moving.add(group)
         read = {self.by_name[s] for s in self._streams if self._is_read(s)}
         self.with_readers = [group for group in self.all if group in read]
-        self._timed_groups = [self.by_name[name] for name in self._timed]
-        self._follow_others = not all(group.leading for group in self.all)
-
-    def that_may_move(self) -> list[StreamGroup]:
-        """The groups whose watermarks may have moved, in order; the others keep theirs. So a call
-        costs nothing for streams without rows in it. Groups of tables only follow all others.
-        """
-        if self._follow_others:
-            return self.all
-        return sorted({*self.moving, *self._timed_groups}, key=lambda group: group.number)
+        self.timed = [self.by_name[name] for name in self._may_be_idle]
+        self.have_followers = not all(group.leading for group in self.all)
