@@ -61,7 +61,9 @@ def test_feedback_can_end_and_begin_at_any_time(seed: int, options: dict[str, An
         trial.asleep = luck.random() < 0.7
         return not trial.asleep
 
-    stops = patch.object(Trial, "spares_nothing", lambda _: luck.random() < 0.2)
+    stops = patch.object(
+        Trial, "spares_nothing", lambda trial: trial.asked > 0 and luck.random() < 0.2
+    )
     sweeps = patch.object(Sweeps, "count", lambda *_: luck.random() < 0.3)
     with stops, sweeps, patch.object(Trial, "let_pass", let_pass):
         relayed_case(seed).play(**{**options, "feedback": "auto"}).finish()

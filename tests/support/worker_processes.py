@@ -11,13 +11,14 @@ from pathlib import Path
 _END_WITHIN_S = 60.0
 
 
-def end_engine_workers() -> None:
-    """Kill the workers and their daemon: engines are built again from the state.
+def end_engine_workers(*, daemons: bool = False) -> None:
+    """Kill the workers, and their daemon if asked: engines are built again from the state.
 
     Returns when all have ended: Spark gives a task to an idle worker that is still dying, and the
-    attempts of a task are fewer than the workers of a session.
+    attempts of a task are fewer than the workers of a session. Without its daemon each idle worker
+    may fail an attempt (``PythonWorkerFactory.stopWorker`` writes to the daemon).
     """
-    ended = engine_workers()
+    ended = engine_workers(daemons=daemons)
     for pid in ended:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

@@ -36,7 +36,7 @@ def test_workers_are_killed(spark: SparkSession, tmp_path: Path, count: int) -> 
     for _ in range(count):
         fault = rng.choice(FAULTS)
         if fault == DAEMON:
-            end_engine_workers()
+            end_engine_workers(daemons=True)
         job.write(rng.randint(1, 2))
         if fault != DAEMON:
             time.sleep(rng.random() * MOST_S)
