@@ -208,10 +208,11 @@ class MatchParser(SetOperationParser):
         self._wanted(TokenType.L_PAREN, "( and a pattern")
         self._variables = []
         at = self._curr
-        node.set("from_start", self._match(TokenType.CARET))
-        pattern = self._alternatives()
-        if node.args["from_start"] and isinstance(pattern, Alternatives):
+        from_start = self._match(TokenType.CARET)
+        pattern = self._sequence() if from_start else self._alternatives()
+        if from_start and self._match(TokenType.PIPE, advance=False):
             raise self.fail("^ is for one alternative here: write ^ (A | B)", at)
+        node.set("from_start", from_start)
         self._wanted(TokenType.R_PAREN, "a variable, or ) to end PATTERN")
         node.set("pattern", pattern)
         node.set("variables", self._variables)

@@ -409,6 +409,14 @@ SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (^
 =>
 no error
 ----------
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (^ (A | B)))
+=>
+no error
+----------
+SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (^ PERMUTE(A, B)))
+=>
+no error
+----------
 SELECT * FROM trades MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts PATTERN (PERMUTE(A, B, C) D))
 =>
 no error
