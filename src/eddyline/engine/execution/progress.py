@@ -237,14 +237,15 @@ class Progress:
         for group in self._groups.all:
             bounds = self._inputs.bounds(group, now_us)
             holder = slowest(bounds)
+            held, held_bytes = self._inputs.held(group)
             found.append(
                 {
                     "members": list(group.members),
                     "watermark": group.watermark,
                     "clock": group.reached,
                     "newest": {b.stream: self._inputs.newest_of(b.stream) for b in bounds},
-                    "held": self._inputs.held(group),
-                    "held_bytes": self._inputs.held_bytes(group),
+                    "held": held,
+                    "held_bytes": held_bytes,
                     "waiting": self._execution.waiting_rows(group),
                     "held_by": None if holder is None else holder.stream,
                 }
@@ -254,7 +255,7 @@ class Progress:
     def lines(self, query: Query) -> list[str]:
         """Lines of EXPLAIN about rows that wait for the watermark; none if there are none."""
         group = self._execution.group_of(query)
-        waiting = self._inputs.held(group)
+        waiting, _ = self._inputs.held(group)
         holder = slowest(self._inputs.bounds(group, self._wall_clock()))
         if not waiting or holder is None:
             return []

@@ -185,8 +185,7 @@ class Inputs:
             group = self.groups.by_name[intake.definition.name]
             accepted = intake.accept(incoming, group.watermark, self.arrival, now_us)
             self._moves(group, intake)
-            if accepted.beginning < FOREVER:
-                group.note_beginning(accepted.beginning)
+            group.note_beginning(accepted.beginning)
             self.arrived += incoming.table.num_rows
             self.arrival += incoming.table.num_rows
             if accepted.late is not None:
@@ -227,19 +226,9 @@ class Inputs:
         """Number of rows of some streams so far, bad ones included."""
         return sum(self._intakes[s].rows for s in streams if s in self._intakes)
 
-    # -- drop boxes ----------------------------------------------------
-
     def streams(self) -> list[str]:
         """The names of the streams."""
         return [n for n, i in self._intakes.items() if not isinstance(i, ChangeIntake)]
-
-    def thin(self, stream: str, keep: float) -> None:
-        """Keep this share of the rows of a stream from now on."""
-        self._intakes[stream].thin(keep)
-
-    def keep(self, stream: str) -> float:
-        """The share of a stream's rows that is kept."""
-        return self._intakes[stream].keep
 
     def largest_keep(self, stream: str) -> float:
         """The largest share that is kept of the rows that may come and are not late."""
@@ -256,11 +245,6 @@ class Inputs:
         for stream, ts in rows.newest.items():
             self._intakes[stream].note(ts, now_us)
             self._moves(self.groups.by_name[stream], self._intakes[stream])
-
-    def seen_and_kept(self, stream: str) -> tuple[int, int]:
-        """Numbers of rows before and behind the drop box of a stream."""
-        intake = self._intakes[stream]
-        return intake.seen, intake.kept
 
     def last(self) -> int:
         """The largest timestamp of rows since the last reset, and of rows that wait; BEGINNING
@@ -381,13 +365,10 @@ class Inputs:
         held = (self._intakes[name].first_held for name in group.members)
         return min(held, default=FOREVER)
 
-    def held(self, group: StreamGroup) -> int:
-        """Rows of a group that wait for its watermark."""
-        return sum(self._intakes[name].held for name in group.members)
-
-    def held_bytes(self, group: StreamGroup) -> int:
-        """Their size in memory."""
-        return sum(self._intakes[name].held_bytes for name in group.members)
+    def held(self, group: StreamGroup) -> tuple[int, int]:
+        """Rows of a group that wait for its watermark, and their size in memory."""
+        held = [self._intakes[name] for name in group.members]
+        return sum(i.held for i in held), sum(i.held_bytes for i in held)
 
     # -- statistics and checkpoints ------------------------------------
 

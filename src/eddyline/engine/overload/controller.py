@@ -296,7 +296,7 @@ class Overload:
         newest = self._inputs.newest
         if newest == BEGINNING or not self._is_due(newest):
             return
-        seen = {s: self._inputs.seen_and_kept(s)[0] for s in self._inputs.streams()}
+        seen = {s: self._inputs.intake(s).seen for s in self._inputs.streams()}
         if self._since is None:
             since = self._workload.since()
             self._since, self._began_us = (newest, seen), newest if since is None else since
@@ -309,7 +309,7 @@ class Overload:
         seconds = (newest - before_us) / 1e6
         rates = {s: (n - before.get(s, 0)) / seconds for s, n in seen.items()}
         self._since = (newest, seen)
-        keep = {s: self._inputs.keep(s) for s in rates}
+        keep = {s: self._inputs.intake(s).keep for s in rates}
         age_s = ((newest + before_us) / 2 - self._began_us) / 1e6
         kept = thinned(replace(self._known_rows(), rates=rates, age_s=age_s), keep)
         steady_us = inf if self._kept_since is None else before_us - self._kept_since
@@ -336,10 +336,10 @@ class Overload:
         """Whether what rows cost before the operators has changed."""
         kept = read = 0
         for stream in self._inputs.streams():
-            seen, passed = self._inputs.seen_and_kept(stream)
-            kept += passed
-            read_here = not self._afterwards or self._inputs.intake(stream).utility is not None
-            read += seen if read_here else passed
+            intake = self._inputs.intake(stream)
+            kept += intake.kept
+            read_here = not self._afterwards or intake.utility is not None
+            read += intake.seen if read_here else intake.kept
         return self._measures and self.intake.look(read, kept)
 
     def _look_at_state(self, kept: Statistics) -> bool:

@@ -148,7 +148,7 @@ class Shedding:
             self.reported.setdefault(stream, self._count(stream))
         utility = next(iter(self._allowing.get(stream, {}).values()), None)
         self._inputs.intake(stream).rank(utility, self.period_us)
-        self._inputs.thin(stream, keep)
+        self._inputs.intake(stream).thin(keep)
 
     def ranked(self, streams: Iterable[str]) -> dict[str, str]:
         """Those of some streams whose rows are ranked, and by what."""
@@ -189,14 +189,15 @@ class Shedding:
     # -- reports -------------------------------------------------------
 
     def _count(self, stream: str) -> KeptRows:
-        return KeptRows(*self._inputs.seen_and_kept(stream))
+        intake = self._inputs.intake(stream)
+        return KeptRows(intake.seen, intake.kept)
 
     def report(self) -> dict[str, dict[str, Any]]:
         """The value of ``Engine.shedding``."""
         found: dict[str, dict[str, Any]] = {}
         streams = self._inputs.streams()
         for stream in streams:
-            count, keep = self._count(stream), self._inputs.keep(stream)
+            count, keep = self._count(stream), self._inputs.intake(stream).keep
             if stream in self._requested or keep < 1 or count.kept < count.seen:
                 found[stream] = {
                     "keep": keep,
@@ -217,7 +218,7 @@ class Shedding:
         for stream, before in self.reported.items():
             count = self._count(stream)
             new = count.since(before)
-            if new.seen and (new.kept < new.seen or self._inputs.keep(stream) < 1):
+            if new.seen and (new.kept < new.seen or self._inputs.intake(stream).keep < 1):
                 found[stream] = new
             self.reported[stream] = count
         return found
@@ -228,7 +229,7 @@ class Shedding:
         """
         before = self._before.get(query.name, {})
         kept = {s: self._count(s).since(b).share for s, b in before.items()}
-        keep = {s: self._inputs.keep(s) for s in before}
+        keep = {s: self._inputs.intake(s).keep for s in before}
         if not query.sheds and all(share == 1 for share in (*kept.values(), *keep.values())):
             return {}
         return {"kept": kept, "expected_output_share": self._output_share(query, keep)}
@@ -249,7 +250,7 @@ class Shedding:
         by = ", ".join(map(str, query.utilities.values()))
         lines = ["ON OVERLOAD SHED" + (f" BY {by}" if by else "")] if query.sheds else []
         for stream, share in metrics["kept"].items():
-            keep = self._inputs.keep(stream)
+            keep = self._inputs.intake(stream).keep
             if keep < 1:
                 utility = self._utility(stream)
                 which = "" if utility is None else f", those of the highest {utility}"
