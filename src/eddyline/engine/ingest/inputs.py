@@ -176,16 +176,14 @@ class Inputs:
                 the wrong type.
         """
         late, bad = {}, {}
-        typed = []
-        for name, data in inputs.items():
-            intake = self.intake(name)
-            typed.append((intake, intake.read(data)))
+        typed = [(i := self.intake(name), i.read(data)) for name, data in inputs.items()]
         self.arrival += ARRIVALS_PER_CALL - self.arrival % ARRIVALS_PER_CALL
         for intake, incoming in typed:
             group = self.groups.by_name[intake.definition.name]
             accepted = intake.accept(incoming, group.watermark, self.arrival, now_us)
             self._moves(group, intake)
-            group.note_beginning(accepted.beginning)
+            if accepted.beginning < FOREVER:
+                group.note_beginning(accepted.beginning)
             self.arrived += incoming.table.num_rows
             self.arrival += incoming.table.num_rows
             if accepted.late is not None:
