@@ -56,7 +56,7 @@ def test_the_console_shows_it_until_it_is_interrupted() -> None:
             assert any("serving the console" in line for line in lines)
             with urllib.request.urlopen(url.partition("#")[0], timeout=10) as page:
                 assert b"Eddyline" in page.read()
-            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGTERM)
             assert process.wait(30) == 0
         finally:
             process.kill()

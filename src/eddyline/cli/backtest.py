@@ -19,9 +19,10 @@ from rich.console import Console
 from rich.table import Table
 
 from eddyline.cli.failures import JobFailedError
-from eddyline.cli.job import termination_event, watch
+from eddyline.cli.job import watch
 from eddyline.cli.scripts import checked, warm_up
 from eddyline.cli.starting import StartingSpark, read
+from eddyline.cli.termination import termination_event
 from eddyline.cli.view import JobView, instant
 from eddyline.engine.settings import Settings
 from eddyline.errors import DataError

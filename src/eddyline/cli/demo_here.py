@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from eddyline.algebra.drains import drain_us
 from eddyline.cli.bad_rows import BadRows
+from eddyline.cli.termination import termination_event
 from eddyline.cli.view import JobView
 from eddyline.engine.changes import Changes
 from eddyline.engine.engine import Engine
@@ -47,7 +48,8 @@ class DemoHere:
         """Play all files.
 
         Args:
-            console: whether to serve the console, from before the first row until SIGINT.
+            console: whether to serve the console, from before the first row until SIGINT or
+                SIGTERM.
         """
         view = self._view
         with ExitStack() as block:
@@ -66,7 +68,7 @@ class DemoHere:
             view.summary(self._engine.queries, progress, self._bad_rows())
             if console:
                 view.phase("serving the console until interrupted")
-                _wait_for_interrupt()
+                _wait_for_signal()
 
     def _add_queries(self) -> None:
         place = self._script.parent
@@ -121,9 +123,6 @@ class DemoHere:
         ]
 
 
-def _wait_for_interrupt() -> None:
-    try:
-        while True:
-            time.sleep(3600)
-    except KeyboardInterrupt:
-        return
+def _wait_for_signal() -> None:
+    with suppress(KeyboardInterrupt), termination_event() as terminated:
+        terminated.wait()

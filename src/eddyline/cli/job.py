@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import threading
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,6 +17,7 @@ from eddyline.cli.bad_rows import bad_rows_of
 from eddyline.cli.failures import JobFailedError
 from eddyline.cli.scripts import runnable, warm_up
 from eddyline.cli.starting import StartingSpark, read
+from eddyline.cli.termination import termination_event
 from eddyline.cli.view import JobView
 from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
 from eddyline.errors import StateError
@@ -140,23 +139,3 @@ def _stop(run: Run, end: Future[None], *, after_batch: bool = False) -> None:
     run.stop(after_batch=after_batch)
     with suppress(StreamingQueryException, StateError):  # may be raised by the stop
         end.result()
-
-
-@contextmanager
-def termination_event() -> Iterator[threading.Event]:
-    """An event that SIGTERM sets in the block; a second SIGTERM ends the process."""
-    event = threading.Event()
-    before = signal.getsignal(signal.SIGTERM)
-
-    def set_event(number: int, frame: object) -> None:
-        signal.signal(signal.SIGTERM, before)
-        event.set()
-
-    if threading.current_thread() is not threading.main_thread():  # only it receives signals
-        yield event
-        return
-    signal.signal(signal.SIGTERM, set_event)
-    try:
-        yield event
-    finally:
-        signal.signal(signal.SIGTERM, before)
