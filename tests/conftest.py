@@ -20,7 +20,7 @@ _COMMON: dict[str, Any] = {
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
     "print_blob": True,
 }
-settings.register_profile("ci", max_examples=30, derandomize=True, database=None, **_COMMON)
+settings.register_profile("ci", max_examples=20, derandomize=True, database=None, **_COMMON)
 settings.register_profile("long", max_examples=300, **_COMMON)
 settings.load_profile(os.environ.get("EDDYLINE_HYPOTHESIS_PROFILE", "ci"))
 

@@ -29,6 +29,7 @@ def test_two_shards_divide_each_workload_and_find_the_same(
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_chain_is_copied_as_often_as_predicted(spark: SparkSession, tmp_path: Path) -> None:
     chain = next(w for w in shards.workloads() if w.name == "chain")
     small = replace(chain, rows=3_000).input(tmp_path)

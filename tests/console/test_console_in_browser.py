@@ -178,6 +178,7 @@ def test_the_demo(browser: Chrome) -> None:
         wait(lambda: "laguardia" in text_of(browser, '[data-part="streams"]'))
 
 
+@pytest.mark.long
 def test_ten_thousand_rules_stay_usable(browser: Chrome) -> None:
     engine = rules_engine(10_000)
     with engine.console() as console, rows_coming(engine, market_rows(4000, 20, 100), 0.1):

@@ -157,6 +157,7 @@ def demo(python: Path, working: Path) -> str:
     return " ".join(run(str(python), "-c", start, "demo", cwd=working).split())
 
 
+@pytest.mark.long
 def test_the_demo_runs_without_spark(python: Path, tmp_path: Path) -> None:
     shown = demo(python, tmp_path)
     assert "10 queries watch them, in this process" in shown

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.spark
 SECONDS = 1_767_225_600  # 2026
 
 
-@pytest.mark.parametrize("has_time", [True, False])
+@pytest.mark.parametrize("has_time", [pytest.param(True, marks=pytest.mark.long), False])
 def test_a_script_of_a_topic_runs(
     has_time: bool, spark: SparkSession, kafka: KafkaBroker, tmp_path: Path
 ) -> None:

@@ -67,6 +67,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(busy, "_sizes", lambda quick: (SIZE, SIZE))
 
 
+@pytest.mark.long
 def test_command(tiny: None, tmp_path: Path) -> None:
     arguments = ["bench", "figures", "jit", "--quick", "--json", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, arguments)
@@ -163,7 +164,14 @@ def test_contenders_agree_and_jit_holds_least() -> None:
     assert len({p.base for p in points}) == 1
 
 
-@pytest.mark.parametrize(("plan", "sources"), [("bushy", 6), ("bushy", 8), ("left-deep", 6)])
+@pytest.mark.parametrize(
+    ("plan", "sources"),
+    [
+        pytest.param("bushy", 6, marks=pytest.mark.long),
+        pytest.param("bushy", 8, marks=pytest.mark.long),
+        ("left-deep", 6),
+    ],
+)
 def test_small_runs_have_results(plan: PlanName, sources: int) -> None:
     for method in METHODS:
         runs = cliques.rehearse(replace(TINY, plan=plan, sources=sources), method)

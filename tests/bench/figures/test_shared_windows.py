@@ -51,6 +51,7 @@ from eddyline.cli.main import app
 TINY = JoinLoad("hash", 4, 60, 20.0, 15)
 
 
+@pytest.mark.long
 def test_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(papers, "apart", lambda case: case())
     monkeypatch.setattr(schedules, "QUICK_HASH", replace(TINY, alike=True))
