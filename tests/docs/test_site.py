@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
+import matplotlib.image
 import pytest
 
 import eddyline
@@ -62,19 +65,50 @@ def test_the_reference_has_every_public_name(module: object) -> None:
     assert sorted(listed) == sorted(set(module.__all__) - {"__version__"})  # type: ignore[attr-defined]
 
 
-@pytest.mark.long
-def test_the_site_is_built_and_needs_no_other_host(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site."""
+    place = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     done = subprocess.run(
-        [*command, str(DOCS), str(tmp_path)], capture_output=True, text=True, check=False
+        [*command, str(DOCS), str(place)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    pages = list(tmp_path.rglob("*.html"))
+    return place
+
+
+@pytest.mark.long
+def test_the_site_needs_no_other_host(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
     assert len(pages) > len(PAGES)
     for page in pages:
         text = page.read_text(encoding="utf-8")
         assert not re.findall(
             r"<(?:link|script|img|iframe)[^>]*(?:href|src)=\"(?:https?:)?//", text
         )
-    for style in tmp_path.rglob("*.css"):
+    for style in site.rglob("*.css"):
         assert not re.findall(r"(?:url\(|@import )['\"]?https?:", style.read_text(encoding="utf-8"))
+
+
+@pytest.mark.long
+@pytest.mark.browser
+@pytest.mark.parametrize(("colours", "least", "most"), [("light", 200, 255), ("dark", 0, 80)])
+def test_the_front_page_follows_the_colours_of_the_system(
+    colours: str, least: int, most: int, site: Path, tmp_path: Path
+) -> None:
+    """``EDDYLINE_PICTURES=docs/images`` keeps the pictures there."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no Chromium here: make setup-browser")
+    picture = Path(os.environ.get("EDDYLINE_PICTURES", tmp_path)).resolve() / f"docs-{colours}.png"
+    scheme = {"light": "1", "dark": "0"}[colours]
+    subprocess.run(
+        [
+            *(chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"),
+            *("--window-size=1280,900", f"--blink-settings=preferredColorScheme={scheme}"),
+            *(f"--screenshot={picture}", f"file://{site}/index.html"),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    assert least <= matplotlib.image.imread(picture).mean() * 255 <= most
