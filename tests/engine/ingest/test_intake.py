@@ -136,6 +136,7 @@ TS = [1 * SECOND, 2 * SECOND]
         pa.table({"ts": TS, "x": pa.array(["a", "b"], pa.large_string())}),
         pa.table({"ts": TS, "x": pa.array(["a", "b"], pa.string_view())}),
         pa.table({"ts": pa.array(TS, pa.timestamp("us")), "x": ["a", "b"]}),
+        pa.table({"ts": pa.array(TS, pa.timestamp("us", "Asia/Tokyo")), "x": ["a", "b"]}).slice(0),
         pa.table({"ts": pa.array([1, 2], pa.timestamp("s", "Europe/Paris")), "x": ["a", "b"]}),
         pa.table({"ts": pa.array([t * 1000 for t in TS], pa.timestamp("ns")), "x": ["a", "b"]}),
         pa.table({"ts": ["1970-01-01T00:00:01Z", "1970-01-01 01:00:02+01:00"], "x": ["a", "b"]}),

@@ -149,8 +149,8 @@ class RowReader:
         return self._converted(table)
 
     def _plan_of(self, schema: pa.Schema) -> _Plan:
-        """The columns are not converted if they have the declared types, or timestamps are integers
-        in microseconds, and nothing else is to be done.
+        """The columns are not converted if they have the declared types, or times are other numbers
+        of microseconds, and nothing else is to be done.
         """
         definition, names = self.definition, schema.names
         positions = {n.lower(): i for i, n in enumerate(names)}
@@ -161,7 +161,7 @@ class RowReader:
                 return _Plan(schema, None)
             type_ = schema.field(position).type
             unit = definition.ts_unit if place == self._timestamp else None
-            if type_ != field.type and not (check == "time" and type_ == _US and unit in _PLAIN):
+            if type_ != field.type and not (check == "time" and _is_in_us(type_, unit)):
                 return _Plan(schema, None)
             columns.append((position, check))
         is_plain = not definition.computed and definition.event_time is None
@@ -179,7 +179,7 @@ class RowReader:
                 return None
             values = chunks.chunk(0)
             if check == "time":
-                us, is_integer = raw_values(values, _INT64), values.type != TIMESTAMP
+                us, is_integer = raw_values(values, _INT64), values.type == _US
                 if values.null_count and (is_integer or place == self._timestamp):
                     return None
                 if us.size:
@@ -188,7 +188,7 @@ class RowReader:
                         return None
                     if place == self._timestamp:
                         plain = PlainTimes(us, first, last)
-                if is_integer:
+                if values.type != TIMESTAMP:
                     values = values.view(TIMESTAMP)
             elif check == "text" and not is_valid_text(values):
                 return None
@@ -289,6 +289,13 @@ class RowReader:
         reasons = pc.binary_join_element_wise("behind the watermark ", pa.array(texts), "")
         schema = late_schema(self.definition.schema)
         return pa.Table.from_arrays([*(c.take(rows) for c in columns), reasons], schema=schema)
+
+
+def _is_in_us(type_: pa.DataType, unit: str | None) -> bool:
+    """Whether values are microseconds since 1970: integers of this unit, or timestamps."""
+    if pa.types.is_timestamp(type_):
+        return bool(type_.unit == "us")
+    return bool(type_ == _US) and unit in _PLAIN
 
 
 def bounds(us: Array) -> tuple[int, int]:
