@@ -303,5 +303,4 @@ def test_queries_of_nested_columns_are_compiled(tmp_path: Path) -> None:
           WITH (source = 'json', path = 'in');
         CREATE QUERY q AS SELECT o.a, e FROM s [RANGE 1 HOUR], UNNEST(l) AS t (e);
     """)
-    told: list[str] = []
-    warm_up(runnable(script), told.append)
+    warm_up(runnable(script))

@@ -35,7 +35,8 @@ def compiled(script: Path, cache: Path) -> list[str]:
     code = (
         "from pathlib import Path\n"
         "from eddyline.cli.scripts import checked, warm_up\n"
-        f"warm_up(checked(Path('{script}'), compiling=print), print)"
+        "from eddyline.kernels.options import report_compilations\n"
+        f"with report_compilations(print): warm_up(checked(Path('{script}')))"
     )
     return run("-c", code, NUMBA_CACHE_DIR=str(cache)).split()
 

@@ -174,7 +174,7 @@ def test_the_demo_runs_from_the_wheel(built: Path, tmp_path: Path) -> None:
     assert "departures from New York, 2013-01" in shown
     assert "Within minutes B6 left for MCO from Newark (527)" in shown
     assert "bad rows are flights that were cancelled" in shown
-    assert str(tmp_path / "environment") in shown.partition("The queries: ")[2]
+    assert shown.partition("The queries: ")[2].startswith("environment/lib/")
 
 
 def test_the_wheel_has_the_demo(python: Path, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from eddyline.cli.termination import termination_event
 from eddyline.cli.view import JobView, instant
 from eddyline.engine.settings import Settings
 from eddyline.errors import DataError
+from eddyline.kernels.options import report_compilations
 from eddyline.spark.session import Session
 from eddyline.spark.storage.directory import path_segment
 
@@ -89,7 +90,8 @@ def backtest_script(
     if output is not None:
         _make(output)
     view.phase("checking the script")
-    warm_up(checked(file, settings, view.compiling), view.compiling)
+    with report_compilations(view.compiling):
+        warm_up(checked(file, settings))
     view.phase("starting Spark (some seconds)")
     session = Session(
         spark.session.result(),

@@ -21,6 +21,7 @@ from eddyline.cli.termination import termination_event
 from eddyline.cli.view import JobView
 from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
 from eddyline.errors import StateError
+from eddyline.kernels.options import report_compilations
 from eddyline.spark.operation.supervisor import NEVER, Restart
 from eddyline.spark.root_cause import root_cause
 from eddyline.spark.run import Run
@@ -67,8 +68,13 @@ def run_job(job: Job, view: JobView, spark: StartingSpark) -> None:
         JobFailedError: the job failed.
     """
     _log.info("eddyline %s begins with %s, process %d", VERSION, job.script, os.getpid())
+    with report_compilations(view.compiling):
+        _run(job, view, spark)
+
+
+def _run(job: Job, view: JobView, spark: StartingSpark) -> None:
     view.phase("checking the script")
-    warm_up(runnable(job.script, job.settings, view.compiling), view.compiling)
+    warm_up(runnable(job.script, job.settings))
     view.phase("starting Spark (some seconds)")
     session = Session(
         spark.session.result(),

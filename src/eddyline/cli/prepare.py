@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from pyspark import SparkContext
 
 from eddyline.cli.scripts import checked, warm_up
+from eddyline.kernels.options import report_compilations
 from eddyline.spark.class_archive import archive_file, make_options
 from eddyline.spark.environment import local_session, require_java
 from eddyline.spark.session import Session
@@ -39,12 +40,14 @@ def prepare_machine(say: Callable[[str], object]) -> None:
     """
     archive = archive_file(require_java())
     kernels: list[str] = []
-    warm_up(checked(SCRIPT, compiling=kernels.append), kernels.append)
+    with report_compilations(kernels.append):
+        warm_up(checked(SCRIPT))
     say(f"{len(kernels)} kernels compiled")
     archive.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".prepare-", dir=archive.parent) as place:
         made, log = Path(place, "archive"), Path(place, "spark.log")
-        _run_job(Path(place), made, log)
+        with report_compilations(kernels.append):
+            _run_job(Path(place), made, log)
         if not made.exists():
             say(f"this Java makes no archive of classes: {log.read_text()[-2000:]}")
             return

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +13,6 @@ from eddyline.cli.starting import read
 from eddyline.engine.ingest.table_changes import INSTANT, is_live
 from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
 from eddyline.errors import SqlError
-from eddyline.kernels.options import report_compilations
 from eddyline.spark.script import Script
 from eddyline.spark.sources.option_check import unchecked_formats
 from eddyline.spark.sources.surroundings import missing_here
@@ -23,37 +21,25 @@ from eddyline.sql.statements import CreateQuery, Statement
 from eddyline.types import TIMESTAMP, Schema
 
 
-def checked(
-    file: Path,
-    settings: Settings = DEFAULT_SETTINGS,
-    compiling: Callable[[str], None] | None = None,
-) -> Script:
+def checked(file: Path, settings: Settings = DEFAULT_SETTINGS) -> Script:
     """The script of a file, with all statements checked.
 
-    Args:
-        compiling: called with the name of each kernel to compile; most are compiled here, as
-            the operators of a query are tried without rows when it is added.
+    Most kernels are compiled here, as the operators of a query are tried without rows when it is
+    added.
 
     Raises:
         SqlError, CatalogError, DataError: a statement is wrong, or the file cannot be read.
     """
-    return _executed(file, settings, compiling)[0]
+    return _executed(file, settings)[0]
 
 
-def runnable(
-    file: Path,
-    settings: Settings = DEFAULT_SETTINGS,
-    compiling: Callable[[str], None] | None = None,
-) -> Script:
+def runnable(file: Path, settings: Settings = DEFAULT_SETTINGS) -> Script:
     """The script of a file, checked as a whole.
-
-    Args:
-        compiling: as of :func:`checked`.
 
     Raises:
         SqlError, CatalogError, DataError: as of :func:`checked` and ``Script.check_whole``.
     """
-    script, statements, text = _executed(file, settings, compiling)
+    script, statements, text = _executed(file, settings)
     script.check_whole(statements, text)
     return script
 
@@ -72,12 +58,9 @@ def warnings(script: Script, base: Path) -> Iterator[str]:
     yield from missing_here((d for d in known if d.name in read), queries, base)
 
 
-def _executed(
-    file: Path, settings: Settings, compiling: Callable[[str], None] | None
-) -> tuple[Script, list[Statement], str]:
+def _executed(file: Path, settings: Settings) -> tuple[Script, list[Statement], str]:
     script, text, base = Script(settings), read(file), file.resolve().parent
-    with nullcontext() if compiling is None else report_compilations(compiling):
-        return script, [statement for statement, _ in script.run(text, base)], text
+    return script, [statement for statement, _ in script.run(text, base)], text
 
 
 def check_additions(sql: str) -> None:
@@ -99,7 +82,7 @@ def check_additions(sql: str) -> None:
         raise SqlError("there is no statement: expected CREATE QUERY name AS SELECT ...")
 
 
-def warm_up(script: Script, compiling: Callable[[str], None]) -> None:
+def warm_up(script: Script) -> None:
     """Process two generated rows per stream and changing table with the script's queries.
 
     This compiles the kernels that they need and that checking the script has not compiled, and
@@ -107,14 +90,12 @@ def warm_up(script: Script, compiling: Callable[[str], None]) -> None:
 
     Args:
         script: a checked script, which cannot be used to run a job afterwards.
-        compiling: called with the name of each kernel to compile.
     """
-    with report_compilations(compiling):
-        rows = {name: _two_rows(stream.schema) for name, stream in script.streams.items()}
-        for name, table in script.tables.items():
-            if is_live(table):
-                rows[name] = _two_rows((INSTANT, *table.schema))
-        script.try_rows(rows)
+    rows = {name: _two_rows(stream.schema) for name, stream in script.streams.items()}
+    for name, table in script.tables.items():
+        if is_live(table):
+            rows[name] = _two_rows((INSTANT, *table.schema))
+    script.try_rows(rows)
 
 
 def _two_rows(schema: Schema) -> pa.Table:
