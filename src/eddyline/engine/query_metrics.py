@@ -50,7 +50,7 @@ class QueryMetrics:
     def add_latency(self, counts: Array, seconds: float) -> None:
         """Query q got ``counts[q]`` results (int64[q]) after ``seconds``."""
         self._fit(counts.size)
-        queries = np.flatnonzero(counts)
+        (queries,) = counts.nonzero()
         mine = counts[queries]
         self._buckets[queries, _bucket(seconds)] += mine
         self._latency_sum[queries] += mine * seconds

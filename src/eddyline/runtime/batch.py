@@ -132,7 +132,7 @@ class Batch:
 
     def where(self, wanted: Array) -> Batch:
         """The changes where bool[n] ``wanted``; the batch itself if that is all of them."""
-        return self if wanted.all() else self.take(np.flatnonzero(wanted))
+        return self if wanted.all() else self.take(wanted.nonzero()[0])
 
     def sent_to(self, recipients: Recipients) -> Batch:
         """The changes with these recipients."""

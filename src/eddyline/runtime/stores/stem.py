@@ -276,7 +276,7 @@ class TimeWindow(_Stateless):
     def needed(self, stem: Stem, clock: int) -> int | Array:
         if not self._keep:
             return stem.end
-        return stem.first + int(np.searchsorted(stem.held("ts"), clock - self._us, "right"))
+        return stem.first + int(stem.held("ts").searchsorted(clock - self._us, "right"))
 
 
 class EndlessWindow(_Stateless):
