@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,7 +25,7 @@ from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream, CreateTable
 
 #: Rows of a query that the view gets.
-_FIRST_ROWS = 10
+_FIRST_ROWS: Final = 10
 
 
 class DemoHere:
@@ -106,11 +106,11 @@ class DemoHere:
         streams = stats["streams"]
         rows_in = {name: counts["rows_in"] for name, counts in streams.items()}
         return JobProgress(
-            self._calls - 1,
-            rows_in,
-            {name: of["rows_out"] for name, of in stats["queries"].items()},
-            {name: counts["late"] for name, counts in streams.items()},
-            {name: counts["bad"] for name, counts in streams.items()},
+            batch_id=self._calls - 1,
+            rows_in=rows_in,
+            rows_out={name: of["rows_out"] for name, of in stats["queries"].items()},
+            late={name: counts["late"] for name, counts in streams.items()},
+            bad={name: counts["bad"] for name, counts in streams.items()},
             watermark_us={", ".join(g["members"]): g["watermark"] for g in stats["groups"]},
             rows_per_second=sum(rows_in.values()) / (time.monotonic() - self._began),
             cores=stats["cores"],
