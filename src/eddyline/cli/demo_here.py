@@ -26,6 +26,8 @@ from eddyline.sql.statements import CreateStream, CreateTable
 
 #: Rows of a query that the view gets.
 _FIRST_ROWS: Final = 10
+#: Seconds between files while the console is served, so that there is something to look at.
+_PAUSE_S: Final = 2.0
 
 
 class DemoHere:
@@ -48,12 +50,13 @@ class DemoHere:
         """Play all files.
 
         Args:
-            console: whether to serve the console, from before the first row until SIGINT or
-                SIGTERM.
+            console: whether to serve the console, and to play slowly, until SIGINT or SIGTERM.
         """
-        view = self._view
+        view, pause_s = self._view, _PAUSE_S if console else 0.0
         with ExitStack() as block:
             block.enter_context(report_compilations(view.compiling))
+            block.enter_context(suppress(KeyboardInterrupt))
+            terminated = block.enter_context(termination_event())
             view.phase("adding the queries")
             self._add_queries()
             if console:
@@ -63,12 +66,14 @@ class DemoHere:
             with view.live():
                 for rows in self._pieces():
                     self._show(self._engine.process(rows))
+                    if terminated.wait(pause_s):
+                        return
                 self._show(self._engine.advance(self._end_us()))
             progress = self._progress()
             view.summary(self._engine.queries, progress, self._bad_rows())
             if console:
                 view.phase("serving the console until interrupted")
-                _wait_for_signal()
+                terminated.wait()
 
     def _add_queries(self) -> None:
         place = self._script.parent
@@ -121,8 +126,3 @@ class DemoHere:
             BadRows(f"bad:{stream}", reasons.total(), reasons.most_common(), None)
             for stream, reasons in self._reasons.items()
         ]
-
-
-def _wait_for_signal() -> None:
-    with suppress(KeyboardInterrupt), termination_event() as terminated:
-        terminated.wait()
