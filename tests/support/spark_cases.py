@@ -108,9 +108,17 @@ class Twin:
             tables = {n: rows for n, rows in tables.items() if n not in self._lateness_us}
         self._collect(self.engine.process(tables, watermark=watermark))
 
-    def end(self) -> None:
-        """End the input: advance until all windows are empty."""
-        longest = max((drain_us(q.plan) for q in self.engine.queries.values()), default=0)
+    def drains_us(self) -> int:
+        """How long after the last row a query of the engine may have results."""
+        return max((drain_us(q.plan) for q in self.engine.queries.values()), default=0)
+
+    def end(self, drains_us: int | None = None) -> None:
+        """End the input: advance until all windows are empty.
+
+        Args:
+            drains_us: of all queries of the job over these streams, where the engine has some.
+        """
+        longest = self.drains_us() if drains_us is None else drains_us
         self._collect(self.engine.advance(max(self._newest.values()) + longest + 1))
 
     def changes(self) -> dict[str, list[tuple[Any, ...]]]:

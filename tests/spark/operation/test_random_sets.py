@@ -247,9 +247,11 @@ def test_results_equal_those_of_embedded_engines(
             sessions.append(new_session())
             run = sessions[-1].start()
     run.finish()
+    for case in cases:
+        drains_us = max(twin.drains_us() for twin in case.twins.values())
+        for twin in case.twins.values():
+            twin.end(drains_us)
     twins = [twin for case in cases for twin in case.twins.values()]
-    for twin in twins:
-        twin.end()
     for of, (name, query) in [(twin, query) for twin in twins for query in twin.queries.items()]:
         expected = of.rows(name)
         found = [row for s in sessions for table in delivered(s, name) for row in rows_of(table)]
