@@ -95,7 +95,9 @@ def demo(
     """Run ten standing queries over the recorded traces included in the package."""
     from eddyline.cli.demo import demo_on_spark, embedded_demo
 
-    if find_spec("pyspark") is None if embedded is None else embedded:
+    if embedded is None:
+        embedded = find_spec("pyspark") is None
+    if embedded:
         with failures.reported():
             embedded_demo(console=console, as_json=json)
         return
