@@ -276,8 +276,11 @@ class Run:
         return [query for _, query in self.running.run(script)]
 
     def stats(self) -> dict[str, dict[str, Any]]:
-        """Metrics by query: ``Engine.stats()["queries"]``, as of one of the last batches."""
-        return self._tracker.stats()
+        """Metrics of the current queries: ``Engine.stats()["queries"]``, as of one of the last
+        batches.
+        """
+        queries = self.queries
+        return {name: of for name, of in self._tracker.stats().items() if name in queries}
 
     def _require_active(self, to: str = "add or drop queries") -> None:
         if not self.isActive:
