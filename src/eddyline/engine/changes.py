@@ -81,8 +81,9 @@ class Changes(Mapping[str, pa.Table]):
 
     def __getitem__(self, name: str) -> pa.Table:
         query = self._queries[name]
-        tables = [*self._owned.get(name, ()), *(t for t in self._shared if name in t)]
-        return concat_changes([t.of(name) for t in tables], query.change_schema)
+        parts = [t.of(name) for t in self._owned.get(name, ())]
+        parts += [t.of(name) for t in self._shared if name in t]
+        return concat_changes(parts, query.change_schema) if parts else query.no_changes
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._queries)

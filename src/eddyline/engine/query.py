@@ -121,6 +121,11 @@ class Query:
         return QueryMetrics()
 
     @cached_property
+    def no_changes(self) -> pa.Table:
+        """The table of no changes, which takes Arrow longer to make than one with rows."""
+        return self.change_schema.empty_table()
+
+    @cached_property
     def failures(self) -> FailureCounts:
         return FailureCounts()
 

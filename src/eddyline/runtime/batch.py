@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TypeAlias
+from operator import methodcaller
+from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +39,9 @@ class Stored:
 
 
 Cell: TypeAlias = "Stored | pa.Array"
+_ONLY_STORED: Final = frozenset((Stored,))
+#: Of some insertions; nothing writes into signs.
+_PLUS: Final = np.ones(64, np.int8)
 #: A column and the path of names of a field in it.
 Part: TypeAlias = tuple[int, tuple[str, ...]]
 
@@ -96,10 +100,6 @@ class Batch:
             self._gathered[key] = store.part(cell.column, self.ids[cell.source], names)
         return self._gathered[key]
 
-    def is_gathered(self, index: int) -> bool:
-        """Whether the column is at hand without going to its store."""
-        return not isinstance(self.cells[index], Stored) or index in self._gathered
-
     def in_store(self, index: int) -> tuple[Column, Array] | None:
         """Where the column's values are, and the place of each; None if not in a store."""
         cell = self.cells[index]
@@ -119,20 +119,25 @@ class Batch:
 
     def take(self, rows: Array) -> Batch:
         """The changes with these numbers, in this order, without their recipients."""
+        cells = self.cells
+        if not _ONLY_STORED.issuperset(map(type, cells)):
+            at = pa.array(rows)
+            cells = tuple([c if isinstance(c, Stored) else c.take(at) for c in cells])
+        taken = methodcaller("take", rows)
         return Batch(
             self.ts.take(rows),
             self.seq.take(rows),
             self.exp.take(rows),
             self.sign.take(rows),
-            tuple(i.take(rows) for i in self.ids),
+            tuple(map(taken, self.ids)),
             self.stores,
-            tuple(c if isinstance(c, Stored) else c.take(pa.array(rows)) for c in self.cells),
+            cells,
             None if self.pair is None else self.pair.take(rows),
         )
 
     def where(self, wanted: Array) -> Batch:
         """The changes where bool[n] ``wanted``; the batch itself if that is all of them."""
-        return self if wanted.all() else self.take(wanted.nonzero()[0])
+        return self if np.logical_and.reduce(wanted) else self.take(wanted.nonzero()[0])
 
     def sent_to(self, recipients: Recipients) -> Batch:
         """The changes with these recipients."""
@@ -140,11 +145,24 @@ class Batch:
         layout = self.ids, self.stores, self.cells
         return Batch(*lanes, *layout, self.pair, recipients, self._gathered)
 
-    def with_cells(self, cells: tuple[Cell, ...], gathered: dict[int | Part, pa.Array]) -> Batch:
-        """The changes with other columns, some of which have been gathered."""
-        lanes = self.ts, self.seq, self.exp, self.sign
-        rows = self.ids, self.stores, cells
-        return Batch(*lanes, *rows, self.pair, self.recipients, gathered)
+    def with_columns(self, columns: Sequence[int | pa.Array]) -> Batch:
+        """The changes with these columns: numbers of columns that they have, or values."""
+        had, known = self.cells, self._gathered
+        gathered: dict[int | Part, pa.Array] = {}
+        if known:
+            gathered = {i: known[c] for i, c in enumerate(columns) if type(c) is int and c in known}
+        return Batch(
+            self.ts,
+            self.seq,
+            self.exp,
+            self.sign,
+            self.ids,
+            self.stores,
+            tuple([had[c] if type(c) is int else c for c in columns]),
+            self.pair,
+            self.recipients,
+            gathered,
+        )
 
     def received(self) -> Batch:
         """The changes that some query gets."""
@@ -161,6 +179,11 @@ class Batch:
 Evaluator = Callable[[Batch], pa.Array]
 #: Computes bool[n] from a batch.
 Predicate = Callable[[Batch], Array]
+
+
+def plus(count: int) -> Array:
+    """int8[count]: the signs of insertions."""
+    return _PLUS[:count] if count <= _PLUS.size else np.ones(count, np.int8)
 
 
 def before(a_ts: Array, a_seq: Array, b_ts: Array, b_seq: Array) -> Array:

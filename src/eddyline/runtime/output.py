@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,8 @@ from eddyline.runtime.batch import Batch
 from eddyline.runtime.stores.columns import Array, bitmap
 from eddyline.types import END_OF_TIME, TIMESTAMP, Schema, arrow_schema
 
+_PLUS: Final = pa.array(["+"])
+_MINUS: Final = pa.array(["-"])
 #: The columns before the select list.
 CHANGE_COLUMNS = (
     pa.field("_op", pa.string()),
@@ -76,6 +79,8 @@ def concat_changes(parts: Sequence[pa.Table], schema: pa.Schema) -> pa.Table:
 
 
 def _signs(sign: Array) -> pa.Array:
+    if sign.size == 1:
+        return _PLUS if sign[0] > 0 else _MINUS
     letters = np.int8(ord(",")) - sign  # ',' is between '+' and '-'
     offsets = np.arange(sign.size + 1, dtype=np.int32)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(letters)]

@@ -26,7 +26,7 @@ _PLAIN: Final[dict[str, Callable[[Datum, Datum], Any]]] = {
     ">": pc.greater,
     ">=": pc.greater_equal,
 }
-_MIRRORED: Final = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+MIRRORED: Final = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _OPPOSITE: Final = {">": "<=", ">=": "<", "<>": "="}
 
 
@@ -39,9 +39,9 @@ def comparison(function: str, type_: pa.DataType) -> Kernel:
         if isinstance(right, pa.Scalar):
             return _with_constant(function, left, right)
         if isinstance(left, pa.Scalar):
-            return _with_constant(_MIRRORED[function], right, left)
+            return _with_constant(MIRRORED[function], right, left)
         if function in (">", ">="):
-            return _of_columns(_MIRRORED[function], right, left)
+            return _of_columns(MIRRORED[function], right, left)
         return _of_columns(function, left, right)
 
     return kernel

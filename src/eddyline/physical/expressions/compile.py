@@ -12,8 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from operator import methodcaller
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.types as pt
 
@@ -95,36 +93,6 @@ def compile_expr(expr: Expr) -> Callable[[Columns], pa.Array]:
         return evaluation.without_failed(values)
 
     return evaluate
-
-
-def compile_predicate(expr: Expr) -> Callable[[Columns], npt.NDArray[np.bool_]]:
-    """The condition as a function of columns: true where it is TRUE, false where FALSE or NULL.
-
-    As FALSE and NULL are equivalent here, NULL AND an error is not an error either: so the terms of
-    a condition may be evaluated together or one after the other.
-    """
-    assert pt.is_boolean(expr.type), f"not a condition: {expr}"
-    evaluate = compile_expr(_has_truth(expr, True) if can_fail(expr) else expr)
-
-    def predicate(columns: Columns) -> npt.NDArray[np.bool_]:
-        answer = evaluate(columns)
-        if answer.null_count:
-            answer = answer.fill_null(False)
-        result: npt.NDArray[np.bool_] = answer.to_numpy(zero_copy_only=False)
-        return result
-
-    return predicate
-
-
-def _has_truth(expr: Expr, truth: bool) -> Expr:
-    """An expression, never NULL, for whether a condition has this truth value."""
-    match expr:
-        case Call(function="not", arguments=(operand,)):
-            return _has_truth(operand, not truth)
-        case Call(function="and" | "or", arguments=operands):
-            function = expr.function if truth else {"and": "or", "or": "and"}[expr.function]
-            return Call(expr.type, function, tuple(_has_truth(o, truth) for o in operands))
-    return Call(expr.type, "is_true" if truth else "is_false", (expr,))
 
 
 def _compile(expr: Expr) -> Node:

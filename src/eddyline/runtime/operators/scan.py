@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from eddyline.runtime.batch import Batch, Stored
+from eddyline.runtime.batch import Batch, Stored, plus
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem, StemWindow
@@ -32,12 +32,12 @@ class Scan(Operator):
         self._cells = tuple(Stored(0, i) for i in range(len(stem.schema)))
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
-        fresh = self.stem.fresh
-        entering = self._rows(fresh, self.stem.positions(fresh))
-        evicted = self.stem.evicted.get(self.window) if self._evicts else None
+        stem = self.stem
+        entering = self._batch(stem.fresh, *stem.fresh_times)
+        evicted = stem.evicted.get(self.window) if self._evicts else None
         if evicted is None or evicted.ids.size == 0:
             return entering
-        leaving = self._rows(evicted.ids, self.stem.positions(evicted.ids))
+        leaving = self._rows(evicted.ids, stem.positions(evicted.ids))
         leaving.ts = entering.ts[evicted.by]
         leaving.seq = entering.seq[evicted.by] - 1
         leaving.sign = np.full(len(leaving), -1, np.int8)
@@ -56,16 +56,12 @@ class Scan(Operator):
         self.stem.close_window(self._key)
 
     def _rows(self, ids: Array, positions: Array) -> Batch:
-        ts = self.stem.lane_at("ts", positions)
-        return Batch(
-            ts,
-            self.stem.lane_at("seq", positions),
-            self.window.expiry(ts),
-            np.ones(ids.size, np.int8),
-            (ids,),
-            (self.stem,),
-            self._cells,
-        )
+        return self._batch(ids, *(self.stem.lane_at(lane, positions) for lane in ("ts", "seq")))
+
+    def _batch(self, ids: Array, ts: Array, seq: Array) -> Batch:
+        """The rows with these ids and times, as '+'."""
+        exp, sign = self.window.expiry(ts), plus(ts.size)
+        return Batch(ts, seq, exp, sign, (ids,), (self.stem,), self._cells)
 
 
 class TableScan(Scan):

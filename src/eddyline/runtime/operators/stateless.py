@@ -65,11 +65,6 @@ class Project(Operator):
         computed: list[pa.Array] = []
         if self._computed:
             batch, computed = usable_rows(batch, self._computed)
-        values = iter(computed)
-        cells = [batch.cells[o] if isinstance(o, int) else next(values) for o in self._outputs]
-        gathered: dict[int | Part, pa.Array] = {
-            i: batch.column(output)
-            for i, output in enumerate(self._outputs)
-            if isinstance(output, int) and batch.is_gathered(output)
-        }
-        return batch.with_cells(tuple(cells), gathered)
+            values = iter(computed)
+            return batch.with_columns([o if type(o) is int else next(values) for o in self._outputs])
+        return batch.with_columns(self._outputs)

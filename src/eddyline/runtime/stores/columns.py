@@ -129,9 +129,9 @@ class Nullable:
         self._null: Buffer | None = None  # bool by place
 
     def _write_validity(self, place: int, values: pa.Array, capacity: int) -> None:
-        valid = validity_of(values)
-        if valid is None and self._null is None:
+        if self._null is None and not values.null_count:
             return
+        valid = validity_of(values)
         if self._null is None:
             self._null = Buffer(capacity, np.bool_)
         self._null.array[place : place + len(values)] = False if valid is None else ~valid
@@ -171,7 +171,7 @@ class FixedColumn(Nullable):
             raw = filled.to_numpy(zero_copy_only=False).view(np.uint8)
         else:
             raw = raw_values(values, self._dtype)
-        self._data.array[place : place + len(values)] = raw
+        self._data.array[place : place + raw.size] = raw
         self._write_validity(place, values, len(self._data.array))
 
     def gather(self, places: Array) -> pa.Array:

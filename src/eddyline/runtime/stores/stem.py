@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,8 @@ from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.stores.slots import SlotArray
 from eddyline.types import BEGINNING, FOREVER, Schema
 
-_NO_ROWS = np.zeros(0, np.int64)
+_NO_ROWS: Final = np.zeros(0, np.int64)
+_NO_TIMES: Final = (_NO_ROWS, _NO_ROWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Stem(RowStore):
     """The rows of one stream or table.
 
     Attributes:
-        fresh: ids of the rows that the current chunk brought.
+        fresh: ids of the rows that the current chunk brought. fresh_times: their ts and seq.
         evicted: by window, the rows that left it.
     """
 
@@ -83,6 +84,7 @@ class Stem(RowStore):
         super().__init__(schema, ["ts", "seq"])
         self.name = name
         self.fresh: Array = _NO_ROWS
+        self.fresh_times: tuple[Array, Array] = _NO_TIMES
         self._came: Sequence[pa.Array] = ()  # the columns of the fresh rows, as they came
         self._places: Array | None = None  # of these rows in them; None: they have no others
         self._unwritten: set[int] = set()  # columns of which the store has not these rows
@@ -107,10 +109,12 @@ class Stem(RowStore):
         Args:
             columns: with the rows at ``places`` (int64[n]); None: with these rows only.
         """
-        self._settle()
+        if self._unwritten:
+            self._settle()
         positions = self.append(ts.size, {"ts": ts, "seq": seq}, None)
         self.arrived += ts.size
         self.fresh = self.ids(np.arange(positions.start, positions.stop))
+        self.fresh_times = ts, seq
         self._came, self._places = columns, places
         self._unwritten = set(range(len(columns)))
         for window in self._windows.values():
@@ -138,7 +142,7 @@ class Stem(RowStore):
         return super().column(number)
 
     def _write(self, column: int) -> None:
-        """Write a column of the fresh rows into the store."""
+        """Write a column of the fresh rows into the store, unless it is there."""
         if column not in self._unwritten:
             return
         self._unwritten.remove(column)
@@ -212,10 +216,13 @@ class Stem(RowStore):
     def purge(self, clock: int) -> None:
         """Drop the rows that no window needs at ``clock``; the chunk is over."""
         self.evicted.clear()
-        needs = [w.needed(self, clock) for w in self._windows.values()]
-        suffixes = [n for n in needs if not isinstance(n, np.ndarray)]
-        masks = [n for n in needs if isinstance(n, np.ndarray)]
-        start = min(suffixes, default=self.end)
+        start, masks = self.end, []
+        for window in self._windows.values():
+            needed = window.needed(self, clock)
+            if isinstance(needed, np.ndarray):
+                masks.append(needed)
+            elif needed < start:
+                start = needed
         if not masks:
             self.drop_before(start)
         elif len(self) >= self.compact_at and not any(w.pins for w in self._windows.values()):
@@ -223,10 +230,11 @@ class Stem(RowStore):
             alive[max(start - self.first, 0) :] = True
             self.keep(alive)
             self.compact_at = 2 * len(self) + 1024
-        if len(self):
+        if self._end > self._start:
             self._settle()
         self._unwritten.clear()
-        self.fresh, self._came, self._places = _NO_ROWS, (), None
+        self.fresh, self.fresh_times = _NO_ROWS, _NO_TIMES
+        self._came, self._places = (), None
 
     def state(self) -> State:
         return {
