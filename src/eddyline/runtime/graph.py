@@ -228,7 +228,7 @@ class Graph:
                 if ran.broken and not all(i in out for i in operator.inputs):
                     continue
                 try:
-                    batches = [out[i] for i in operator.inputs]
+                    batches = list(map(out.__getitem__, operator.inputs))
                     batch = operator.process(batches, tick)
                     now = _counted(operator, batches, batch, tick, now)
                     if ends:

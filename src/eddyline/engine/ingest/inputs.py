@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -176,7 +175,7 @@ class Inputs:
                 the wrong type.
         """
         late, bad = {}, {}
-        typed = [(i := self.intake(name), i.read(data)) for name, data in inputs.items()]
+        typed = [(i := self.intake(name), i.reader.read(data)) for name, data in inputs.items()]
         self.arrival += ARRIVALS_PER_CALL - self.arrival % ARRIVALS_PER_CALL
         for intake, incoming in typed:
             group = self.groups.by_name[intake.definition.name]
@@ -287,14 +286,14 @@ class Inputs:
         Yields:
             The time span of each chunk, after its rows have been appended.
         """
-        ready = {}
+        ready, count = {}, 0
         for name in group.members:
             rows = self._intakes[name].release(watermark)
             if rows.ts.size:
                 ready[name] = rows
+                count += rows.ts.size
         if not ready:
             return
-        count = sum(rows.ts.size for rows in ready.values())
         if len(ready) == 1 and count <= chunk_rows and self._parameters.isdisjoint(ready):
             ((name, rows),) = ready.items()
             first = 2 * self.sequence + 1
@@ -308,7 +307,7 @@ class Inputs:
                     yield Tick(int(chunk.ts[0]))
                 for name, (rows, numbers) in chunk.parts.items():
                     self._put(name, rows, 2 * (self.sequence + numbers) + 1)
-                yield replace(self._passed(group, chunk.ts), following=left)
+                yield self._passed(group, chunk.ts)._replace(following=left)
         self.sequence += count
 
     def _passed(self, group: StreamGroup, ts: Array) -> Tick:
@@ -334,6 +333,8 @@ class Inputs:
 
     def refused(self) -> dict[str, pa.Table]:
         """By table, the changes that failed since the last call, as bad rows."""
+        if not self._refused:
+            return {}
         refused, self._refused = self._refused, {}
         return {name: pa.concat_tables(parts) for name, parts in refused.items()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -130,10 +130,6 @@ class Intake:
         held = self._held.ts
         return max(self.newest, int(held[-1])) if held.size else self.newest
 
-    def read(self, data: Any) -> TypedRows:
-        """Convert rows without accepting them; see ``RowReader.read``."""
-        return self.reader.read(data)
-
     def accept(self, rows: TypedRows, watermark: int, arrival: int, now_us: int) -> Accepted:
         """Accept rows.
 
@@ -142,7 +138,7 @@ class Intake:
             now_us: the wall clock.
         """
         plain = rows.plain
-        if plain is not None and plain.first >= watermark and self._takes_plain:
+        if plain is not None and plain.first >= watermark and not self._judges_rows():
             self._accept_plain(plain, rows.columns, arrival, now_us)
             return _NOTHING
         count = rows.table.num_rows
@@ -180,11 +176,10 @@ class Intake:
         self._hold(self._thinned(usable))
         return Accepted(late, bad, beginning)
 
-    @property
-    def _takes_plain(self) -> bool:
-        """Whether rows that are surely good, and not late in their call, are not late at all."""
+    def _judges_rows(self) -> bool:
+        """Whether rows may be left out that are surely good, and not late in their call."""
         is_late_by_row = self.definition.lateness_by == "row"
-        return not (self._counted or is_late_by_row or self.reader.ahead_us is not None)
+        return self._counted or is_late_by_row or self.reader.ahead_us is not None
 
     def _accept_plain(
         self, times: PlainTimes, columns: list[pa.Array], arrival: int, now_us: int
@@ -193,7 +188,8 @@ class Intake:
         self.rows += count
         self.seen += count
         self.note(times.last, now_us)
-        kept = self._kept(columns, times)
+        thins = self.box is not None or self.utility is not None
+        kept = self._kept(columns, times) if thins else None
         if kept is None:
             usable = OrderedRows(ts.copy(), np.arange(arrival, arrival + count), columns)
         else:
@@ -355,7 +351,8 @@ class Intake:
     def _hold(self, rows: OrderedRows) -> None:
         if self._held.ts.size:
             rows = self._held.followed_by(rows)
-        out_of_order = rows.ts.size > 1 and (rows.ts[1:] < rows.ts[:-1]).any()
+        ts = rows.ts
+        out_of_order = ts.size > 1 and (ts[1:] < ts[:-1]).any()
         self._held = rows.sorted() if out_of_order else rows
 
     def stats(self, stem: Stem | None) -> dict[str, int]:

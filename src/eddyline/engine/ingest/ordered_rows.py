@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,8 +18,7 @@ from eddyline.runtime.stores.columns import Array, taken
 ARRIVALS_PER_CALL: Final = 1 << 28
 
 
-@dataclass(frozen=True, slots=True)
-class OrderedRows:
+class OrderedRows(NamedTuple):
     """Rows in order of time: int64[n] ts, int64[n] arrival numbers, and the stream's columns.
 
     Attributes:

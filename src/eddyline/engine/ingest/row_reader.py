@@ -8,7 +8,7 @@ rows are converted column by column (``conversion.py``).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -64,8 +64,7 @@ class PlainTimes(NamedTuple):
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class TypedRows:
+class TypedRows(NamedTuple):
     """Rows of one call.
 
     Attributes:
@@ -250,7 +249,7 @@ class RowReader:
 
     def surely_bad(self, rows: TypedRows, now_us: int) -> Array:
         """bool[n]: rows that are bad for any previous rows."""
-        reasons = self.reasons(replace(rows, doubtful=None), 0, now_us)
+        reasons = self.reasons(rows._replace(doubtful=None), 0, now_us)
         return ~is_good(reasons, rows.table.num_rows)
 
     def in_doubt(self, rows: TypedRows) -> Array:

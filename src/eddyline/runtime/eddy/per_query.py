@@ -232,7 +232,7 @@ class PerQuery(Operator):
         else:
             pieces = self._pieces(batches[0], tick.clock)
             rows = merge_apart(
-                self._run(self._lower, [piece], replace(tick, clock=clock))
+                self._run(self._lower, [piece], tick._replace(clock=clock))
                 for piece, clock in pieces
             )
         return self._with_recipients(self._joined(rows, others, tick))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.screens import Screen, united
@@ -13,8 +12,7 @@ from eddyline.runtime.state import State
 from eddyline.types import BEGINNING
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(NamedTuple):
     """The span of time that a chunk covers.
 
     Attributes:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from eddyline.runtime.batch import Batch, Evaluator, Part, Predicate, usable_rows
+from eddyline.runtime.batch import Batch, Evaluator, Predicate, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.screens import Screen
 
@@ -66,5 +66,7 @@ class Project(Operator):
         if self._computed:
             batch, computed = usable_rows(batch, self._computed)
             values = iter(computed)
-            return batch.with_columns([o if type(o) is int else next(values) for o in self._outputs])
+            return batch.with_columns(
+                [o if type(o) is int else next(values) for o in self._outputs]
+            )
         return batch.with_columns(self._outputs)

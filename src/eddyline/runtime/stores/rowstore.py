@@ -146,7 +146,7 @@ class RowStore:
             self._ids.array[place : place + count] = np.arange(self.next_id, self.next_id + count)
         self.next_id += count
         self._end += count
-        return range(self.end - count, self.end)
+        return range(self.base + place, self.base + self._end)
 
     def ids(self, positions: Array) -> Array:
         """Stable row ids of positions."""
