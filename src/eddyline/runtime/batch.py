@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.kernels.merge import interleaved, merge_destinations
-from eddyline.runtime.failures import collecting, failed_rows, report
+from eddyline.runtime.failures import Failure, collected, collecting, failed_rows, report
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array, Column, raw_values
 from eddyline.runtime.stores.rowstore import RowStore
@@ -181,7 +181,7 @@ Evaluator = Callable[[Batch], pa.Array]
 Predicate = Callable[[Batch], Array]
 
 
-def plus(count: int) -> Array:
+def insertions(count: int) -> Array:
     """int8[count]: the signs of insertions."""
     return _PLUS[:count] if count <= _PLUS.size else np.ones(count, np.int8)
 
@@ -346,8 +346,12 @@ def usable_rows(batch: Batch, evaluators: Sequence[Evaluator]) -> tuple[Batch, l
     Returns:
         The batch without the rows for which an expression failed, and a column per expression.
     """
-    with collecting() as failures:
+    failures: list[Failure] = []
+    token = collected.set(failures)
+    try:
         columns = [evaluate(batch) for evaluate in evaluators]
+    finally:
+        collected.reset(token)
     if not failures:
         return batch, columns
     for failure in failures:

@@ -16,6 +16,7 @@ from eddyline.runtime.aggregates.base import (
     Reported,
     Wanted,
     computes,
+    number_array,
     valid_lane,
 )
 from eddyline.runtime.aggregates.nodes import OfNodes
@@ -40,9 +41,14 @@ class Count(ByRow):
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         return [np.ones(slot.size, np.bool_) if values is None else valid_lane(values)]
 
+    def counts(self, rows: SignedRows, lane: Array) -> tuple[Array, Array]:
+        """As :meth:`run`: int64[k] the new counts, and those before."""
+        counted: tuple[Array, Array] = kernels.run_count(rows, lane, self.count, self.reported)
+        return counted
+
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
-        new, old = kernels.run_count(rows, lanes[0], self.count, self.reported)
-        return Reported(pa.array(new), pa.array(old), new != old)
+        new, old = self.counts(rows, lanes[0])
+        return _reported(new, old)
 
     def limit(self, key: Any) -> float | None:
         return float(key)
@@ -74,10 +80,15 @@ class CountDistinct(OfNodes):
             self.count,
             self.reported,
         )
-        return Reported(pa.array(new), pa.array(old), new != old)
+        return _reported(new, old)
 
     def current(self, slots: Array) -> pa.Array:
         return pa.array(self.reported[slots])
+
+
+def _reported(new: Array, old: Array) -> Reported:
+    numbers = [number_array(counts, None, pa.int64()) for counts in (new, old)]
+    return Reported(numbers[0], numbers[1], new != old)
 
 
 @computes("count")

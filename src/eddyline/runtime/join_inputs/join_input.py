@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from eddyline.runtime.stores.keys import join_keys
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.stores.stem import Stem, StemWindow
 from eddyline.types import BEGINNING, FOREVER
+
+_NO_ROWS: Final = np.zeros(0, np.int64)
 
 
 class InputRows(Protocol):
@@ -181,7 +183,9 @@ class JoinInput:
 
     def take_in(self, batch: Batch) -> tuple[Batch, Array]:
         """Take in the chunk's changes; returns ``keyed``."""
-        batch, keys = self.keyed(batch)
+        keys = _NO_ROWS
+        if batch.ts.size:
+            batch, keys = self.keyed(batch)
         self.rows.take_in(batch, keys, self.hashed)
         return batch, keys
 
@@ -191,6 +195,8 @@ class JoinInput:
         Args:
             inclusive: whether a probe sees the row of its own event.
         """
+        if not probes.ts.size:
+            return _NO_ROWS, _NO_ROWS
         return self.index.probe(probes, self.rows.liveness, inclusive=inclusive)
 
     def settle(self, clock: int) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate, pairwise
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -97,6 +98,8 @@ class GroupAggregates:
 
     def __init__(self, keys: GroupKeys, columns: Sequence[AggregateColumn]) -> None:
         self.columns = tuple(columns)
+        ends = [*accumulate((len(c.aggregate.dtypes) for c in columns), initial=0)]
+        self._lanes = [slice(start, end) for start, end in pairwise(ends)]
         self.members = Count()
         self.started = bool(keys.types)
         self._keys = keys
@@ -155,9 +158,7 @@ class GroupAggregates:
 
     def lanes_by_column(self, lanes: Sequence[Array]) -> list[Sequence[Array]]:
         """The same by aggregate."""
-        widths = [len(c.aggregate.dtypes) for c in self.columns]
-        ends = np.cumsum(widths, dtype=np.int64).tolist()
-        return [lanes[end - width : end] for end, width in zip(ends, widths, strict=True)]
+        return [lanes[its] for its in self._lanes]
 
     def run_quietly(self, lanes: Sequence[Array], walk: Walk) -> None:
         """Let rows enter and leave windows over row lists; nothing is reported.

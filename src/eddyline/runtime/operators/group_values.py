@@ -13,7 +13,7 @@ import pyarrow as pa
 from eddyline.kernels.aggregates import SignedRows, last_of_event, left_empty
 from eddyline.runtime.aggregates.base import ByRow
 from eddyline.runtime.aggregates.counts import ALL_VALUES
-from eddyline.runtime.batch import EXPIRY, Batch, Predicate
+from eddyline.runtime.batch import EXPIRY, Batch, Predicate, insertions
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.operators.group_aggregates import (
     AggregateColumn,
@@ -127,12 +127,12 @@ class GroupValues(GroupAggregates):
         signed, screening = self._screened(rows)
         found = self._report(signed, lanes, screening)
         emit = signed.emit
-        members = self.members.run(signed._replace(screened=False), [ALL_VALUES])
+        new_members, old_members = self.members.counts(signed._replace(screened=False), ALL_VALUES)
         gone = left_empty(rows.slot, rows.sign, self.members.count, self._seen.array)
         slots, ts, seq = rows.slot[emit], rows.ts[emit], rows.seq[emit]
         if not slots.size and self._nothing is not None:
             return replace(self._nothing), gone
-        now, before = members.new.to_numpy() > 0, members.old.to_numpy() > 0
+        now, before = new_members > 0, old_members > 0
         if not self._keys.types and now.size:  # its group is there without rows too
             now, before = np.ones((2, now.size), np.bool_)
             # not yet if it is brought up to date with rows that were there before it
@@ -261,9 +261,9 @@ def _changelog(
     ``entering`` and ``leaving`` are the aggregates' values and where there is such a row.
     """
     (new, is_plus), (old, is_minus) = entering, leaving
-    plus, minus = np.flatnonzero(is_plus), np.flatnonzero(is_minus)
+    (plus,), (minus,) = is_plus.nonzero(), is_minus.nonzero()
     if plus.size == slots.size and minus.size == 0:  # every group has a new row and no more
-        emission, sign, columns = plus, np.ones(plus.size, np.int8), new
+        emission, sign, columns = plus, insertions(plus.size), new
     else:
         place = np.cumsum(is_plus.astype(np.int64) + is_minus)
         order = np.empty(plus.size + minus.size, np.int64)  # numbers of the '+', then of the '-'

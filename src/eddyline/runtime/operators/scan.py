@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from eddyline.runtime.batch import Batch, Stored, plus
+from eddyline.runtime.batch import Batch, Stored, insertions
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem, StemWindow
@@ -60,7 +60,7 @@ class Scan(Operator):
 
     def _batch(self, ids: Array, ts: Array, seq: Array) -> Batch:
         """The rows with these ids and times, as '+'."""
-        exp, sign = self.window.expiry(ts), plus(ts.size)
+        exp, sign = self.window.expiry(ts), insertions(ts.size)
         return Batch(ts, seq, exp, sign, (ids,), (self.stem,), self._cells)
 
 

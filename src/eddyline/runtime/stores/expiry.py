@@ -76,6 +76,7 @@ class FifoStore:
 
     def __init__(self, dtypes: Sequence[Any]) -> None:
         self._dtypes = list(dtypes)
+        self._none = [np.zeros(0, d) for d in dtypes]
         self._pieces: list[list[Array]] = []
         self._done = 0  # pieces before this one are used up
 
@@ -90,10 +91,12 @@ class FifoStore:
         self.push([lane[order] for lane in held])
 
     def pop(self, clock: int) -> list[Array]:
+        if self._done == len(self._pieces) or self._pieces[self._done][0][0] > clock:
+            return list(self._none)
         out = []
         while self._done < len(self._pieces):
             piece = self._pieces[self._done]
-            due = int(np.searchsorted(piece[0], clock, "right"))
+            due = int(piece[0].searchsorted(clock, "right"))
             if due:
                 out.append(_cut(piece, 0, due))
             if due < piece[0].size:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -40,8 +41,7 @@ class Liveness:
     death: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Probes:
+class Probes(NamedTuple):
     """Keys to find, in the (ts, seq) order of the changes that probe."""
 
     key: Array
@@ -87,8 +87,8 @@ class HashIndex:
                 self._owner = _Owner()
             self._newest_id = max(self._newest_id, last)
             self._extend_run(positions)
-        nodes = store.lane(self._nodes)
-        chains.insert(*self._buckets.table, nodes, store.base, positions, keys)
+            nodes = store.lane(self._nodes)
+            chains.insert(*self._buckets.table, nodes, store.base, positions, keys)
 
     def _extend_run(self, positions: Array) -> None:
         """Rows at these positions, ascending, have been indexed."""

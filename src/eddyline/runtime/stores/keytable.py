@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from eddyline.kernels.hashing import mix_all
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array, TextColumn
+from eddyline.runtime.stores.columns import Array, TextColumn, taken
 from eddyline.runtime.stores.keys import group_hashes, is_exact, same_values
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.stores.slots import SMALLEST, SlotArray, SlotTable
@@ -92,7 +92,7 @@ class KeyTable:
             if wrong.size == 0:
                 return out
             self._pinned.array[found[wrong]] = self.collided = True
-            todo, wanted = todo[wrong], _taken(wanted, wrong)
+            todo, wanted = todo[wrong], taken(wanted, wrong)
             hashes = mix_all(hashes[wrong] + 1)
             found = self._claimed(wanted, hashes)
             out[todo] = found
@@ -102,7 +102,7 @@ class KeyTable:
         found, claims = self._slots.find(hashes)
         if claims.size:
             self._grow()
-            self._store(found[claims], _taken(columns, claims))
+            self._store(found[claims], taken(columns, claims))
         return found
 
     def keys(self, slots: Array) -> list[pa.Array]:
@@ -174,8 +174,3 @@ class KeyTable:
         rows = np.flatnonzero(slots >= 0)  # the others were released
         self._row.restore(np.zeros(self.end, np.int64))
         self._row.array[slots[rows]] = rows + self._rows.first
-
-
-def _taken(columns: Sequence[pa.Array], rows: Array) -> list[pa.Array]:
-    index = pa.array(rows)
-    return [c.take(index) for c in columns]
