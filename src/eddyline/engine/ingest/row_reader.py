@@ -128,7 +128,8 @@ class RowReader:
             "time" if f.type == TIMESTAMP else "text" if has_text(f.type) else "none"
             for f in definition.schema
         ]
-        self._plan = self._plan_of(arrow_schema(definition.supplied))
+        self._supplied = definition.supplied
+        self._plan = self._plan_of(arrow_schema(self._supplied))
 
     def read(self, data: Any) -> TypedRows:
         """Convert rows to the declared types.
@@ -138,7 +139,7 @@ class RowReader:
         """
         definition, table = self.definition, data
         if not isinstance(data, pa.Table):
-            table = to_table(data, definition.name, definition.supplied)
+            table = to_table(data, definition.name, self._supplied)
         if table.schema != self._plan.schema:
             self._plan = self._plan_of(table.schema)
         if self._plan.columns is not None:

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
 from eddyline.errors import DataError
 from eddyline.types import TIMESTAMP, Schema, arrow_schema
+
+#: By Arrow's number of a type, the Python type with the same values, and NumPy's: NumPy makes an
+#: array of few of them in half of the time.
+_EXACT: Final[dict[int, tuple[type, Any]]] = {
+    pa.int64().id: (int, np.int64),
+    pa.float64().id: (float, np.float64),
+}
 
 
 def table_of_rows(rows: Sequence[Any], schema: Schema, name: str) -> pa.Table:
@@ -38,6 +46,11 @@ def table_of_rows(rows: Sequence[Any], schema: Schema, name: str) -> pa.Table:
 
 def _column(values: list[Any], type_: pa.DataType | None) -> pa.Array:
     """Values as the type; or else as what they are; or else, if they are of several types, text."""
+    exact = None if type_ is None else _EXACT.get(type_.id)
+    if exact is not None and {exact[0]}.issuperset(map(type, values)):
+        with suppress(OverflowError):
+            numbers = np.array(values, exact[1])
+            return pa.Array.from_buffers(type_, numbers.size, [None, pa.py_buffer(numbers)])
     for wanted in (type_, None) if type_ is not None and _is_taken(values, type_) else (None,):
         with suppress(pa.ArrowException, OverflowError, TypeError, ValueError):
             return pa.array(values, wanted)
