@@ -48,6 +48,7 @@ def test_a_log_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         log_file(str(tmp_path))
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_the_log_of_a_job_is_printed_first_and_kept(tmp_path: Path) -> None:
     ts = pa.array([0, 1_000_000, 9_000_000], pa.timestamp("us", "UTC"))

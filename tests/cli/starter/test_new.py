@@ -211,6 +211,7 @@ def test_kafka_needs_the_connector(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "the connector for Kafka is not here: `eddyline connectors` fetches it" in done.output
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_a_script_of_csv_runs() -> None:
     Path("trades.csv").write_text(CSV + "a line of other length\n")

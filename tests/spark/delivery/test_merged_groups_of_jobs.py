@@ -113,6 +113,7 @@ class Jobs:
         assert net(expected[name])
 
 
+@pytest.mark.long
 def test_merged_groups_survive_restarts_and_repeated_batches(
     spark: SparkSession, feeds: JobInputs, tmp_path: Path
 ) -> None:
