@@ -14,6 +14,7 @@ from eddyline.types import TIMESTAMP
 
 _HOUR = "[RANGE 1 HOUR]"
 GROUPED = f"SELECT a.k, COUNT(*) AS n FROM a {_HOUR}, b {_HOUR} WHERE a.g = b.g GROUP BY a.k"
+DISTINCT = f"SELECT DISTINCT a.k, b.k AS n FROM a {_HOUR}, b {_HOUR} WHERE a.g = b.g"
 
 
 def engine_of(sql: str, **options: Any) -> Engine:
@@ -89,6 +90,19 @@ def test_a_second_consumer_is_heard_through_the_first() -> None:
     feed(engine, 1, d=[(0, 4), (0, 5)])
     assert made(engine, "Join") == 1
     assert feed(engine, 2, c=[(0, 5)]) == [(5, 1)]
+
+
+@pytest.mark.parametrize("no", ["", "NOT "])
+@pytest.mark.parametrize("of", [GROUPED, DISTINCT])
+def test_existence_by_conditions_is_about_the_rows_that_are_shown(of: str, no: str) -> None:
+    """Pairs of the rows and what they are compared with have the ids of these very rows."""
+    exists = f"{no}EXISTS (SELECT 1 FROM c {_HOUR} WHERE c.k = j.k AND c.g < j.n)"
+    engine = engine_of(f"SELECT j.k, j.n FROM ({of}) AS j WHERE {exists}", optimize=False)
+    feed(engine, 0, a=[(0, 5), (0, 5), (0, 6)], b=[(0, 1)])
+    feed(engine, 1, a=[(0, 7)])
+    feed(engine, 2, c=[(0, 7), (9, 6)])
+    answer = engine.queries["q"].snapshot().to_pylist()
+    assert sorted(r["k"] for r in answer) == ([5, 6] if no else [7])
 
 
 @pytest.mark.parametrize("optimize", [True, False])
