@@ -196,6 +196,19 @@ def test_an_input_that_is_needed_whole_is_made_once(below: str, feedback: str) -
     assert answer(engine) == [(1, 1, 7), (2, 1, None)]
 
 
+@pytest.mark.parametrize(("partners", "suspended"), [(1, 0), (9, 5_000)])
+def test_trials_weigh_what_is_made_of_rows_of_a_stream(partners: int, suspended: int) -> None:
+    """Half of the rows can be spared: that pays if each would be in many pairs."""
+    below = f"SELECT a.k, b.k AS bk FROM a [RANGE 1 SECOND] LEFT JOIN b {_HOUR} ON a.g = b.g"
+    sql = f"SELECT j.k, j.bk FROM ({below}) AS j, c {_HOUR} WHERE j.k = c.k"
+    engine = engine_of(sql, feedback="auto")
+    feed(engine, 0, b=[(0, k) for k in range(partners)], c=[(0, k) for k in range(5)])
+    for second in range(1, 4):
+        feed(engine, second, a=[(0, k % 10) for k in range(5_000)])
+    feed(engine, 4, a=[(0, k % 10) for k in range(10_000)])
+    assert waiting(engine) == suspended
+
+
 def test_what_a_join_further_up_needs_is_made_below_both_parts() -> None:
     sql = (
         f"SELECT j.k, c.g, d.g AS dg FROM (SELECT a.k FROM a {_HOUR} LEFT JOIN b {_HOUR} "
