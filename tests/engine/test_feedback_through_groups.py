@@ -1,4 +1,4 @@
-"""Feedback that passes GROUP BY and outer joins: what is not needed above is not made below."""
+"""Feedback that passes GROUP BY, EXISTS and outer joins: what is not needed above is not made."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from eddyline.types import TIMESTAMP
 
 _HOUR = "[RANGE 1 HOUR]"
 GROUPED = f"SELECT a.k, COUNT(*) AS n FROM a {_HOUR}, b {_HOUR} WHERE a.g = b.g GROUP BY a.k"
+DISTINCT = f"SELECT DISTINCT a.k, b.k AS n FROM a {_HOUR}, b {_HOUR} WHERE a.g = b.g"
 
 
 def engine_of(sql: str, **options: Any) -> Engine:
@@ -41,6 +42,10 @@ def made(engine: Engine, operator: str) -> int:
     """Rows out of the first operator of a kind."""
     found = [o for o in engine.stats()["operators"] if o["operator"] == operator]
     return int(found[0]["rows_out"])
+
+
+def answer(engine: Engine) -> list[Any]:
+    return sorted((tuple(r.values()) for r in engine.queries["q"].snapshot().to_pylist()), key=str)
 
 
 def waiting(engine: Engine) -> int:
@@ -91,17 +96,128 @@ def test_a_second_consumer_is_heard_through_the_first() -> None:
     assert feed(engine, 2, c=[(0, 5)]) == [(5, 1)]
 
 
+@pytest.mark.parametrize("no", ["", "NOT "])
+@pytest.mark.parametrize("of", [GROUPED, DISTINCT])
+def test_existence_by_conditions_is_about_the_rows_that_are_shown(of: str, no: str) -> None:
+    """Pairs of the rows and what they are compared with have the ids of these very rows."""
+    exists = f"{no}EXISTS (SELECT 1 FROM c {_HOUR} WHERE c.k = j.k AND c.g < j.n)"
+    engine = engine_of(f"SELECT j.k, j.n FROM ({of}) AS j WHERE {exists}", optimize=False)
+    feed(engine, 0, a=[(0, 5), (0, 5), (0, 6)], b=[(0, 1)])
+    feed(engine, 1, a=[(0, 7)])
+    feed(engine, 2, c=[(0, 7), (9, 6)])
+    assert [k for k, _ in answer(engine)] == ([5, 6] if no else [7])
+
+
+#: LEFT JOINs by keys alone, with a condition, and written as RIGHT JOIN.
+OUTER = [
+    f"SELECT a.k, b.k AS bk FROM a {_HOUR} LEFT JOIN b {_HOUR} ON a.g = b.g",
+    f"SELECT a.k, b.k AS bk FROM a {_HOUR} LEFT JOIN b {_HOUR} ON a.g = b.g AND a.k < b.k + 100",
+    f"SELECT a.k, b.k AS bk FROM b {_HOUR} RIGHT JOIN a {_HOUR} ON a.g = b.g",
+]
+
+
 @pytest.mark.parametrize("optimize", [True, False])
-def test_pairs_of_an_outer_join_without_a_partner_are_not_made(optimize: bool) -> None:
-    outer = f"SELECT a.k, b.k AS bk FROM a {_HOUR} LEFT JOIN b {_HOUR} ON a.g = b.g"
+@pytest.mark.parametrize("outer", OUTER)
+def test_rows_of_an_outer_join_without_a_partner_are_not_made(outer: str, optimize: bool) -> None:
+    """Rows of a are suspended once, for the pairs and for the rows without a match."""
     sql = f"SELECT j.k, j.bk, c.g FROM ({outer}) AS j, c {_HOUR} WHERE j.k = c.k"
     engine = engine_of(sql, optimize=optimize)
     feed(engine, 0, a=[(g, k) for g in range(2) for k in range(50)], b=[(0, 9)])
-    assert made(engine, "Join") == 0
+    assert (waiting(engine), made(engine, "Join"), made(engine, "Matching")) == (100, 0, 0)
     assert feed(engine, 1, c=[(7, 3)]) == [(3, 9, 7), (3, None, 7)]
+    assert (waiting(engine), made(engine, "Join"), made(engine, "Matching")) == (98, 1, 1)
     assert feed(engine, 2, b=[(1, 8)]) == [(3, 8, 7)]
-    answer = engine.queries["q"].snapshot().to_pylist()
-    assert sorted(tuple(r.values()) for r in answer) == [(3, 8, 7), (3, 9, 7)]
+    assert sorted(answer(engine)) == [(3, 8, 7), (3, 9, 7)]
+
+
+def test_pairs_of_a_full_join_are_suspended_alone() -> None:
+    """The rows of a without a match are needed for those of b."""
+    outer = f"SELECT a.k, b.k AS bk FROM a {_HOUR} FULL JOIN b {_HOUR} ON a.g = b.g"
+    engine = engine_of(f"SELECT j.k, j.bk, c.g FROM ({outer}) AS j, c {_HOUR} WHERE j.k = c.k")
+    feed(engine, 0, a=[(g, k) for g in range(2) for k in range(50)], b=[(0, 9)])
+    assert waiting(engine) == 100 and made(engine, "Join") == 0 < made(engine, "Matching")
+    assert feed(engine, 1, c=[(7, 3)]) == [(3, 9, 7), (3, None, 7)]
+
+
+@pytest.mark.parametrize(
+    "joined", [f"a {_HOUR}, d {_HOUR} WHERE a.g = d.g AND", f"a {_HOUR} WHERE"]
+)
+@pytest.mark.parametrize("no", ["", "NOT "])
+def test_rows_of_existence_without_a_partner_are_not_made(joined: str, no: str) -> None:
+    """What a row has a match for, when it is released, is found among all that has come before."""
+    exists = f"{no}EXISTS (SELECT 1 FROM b [RANGE 5 SECONDS] WHERE b.g = a.g AND b.k < a.k + 100)"
+    below = f"SELECT a.k, a.g FROM {joined} {exists}"
+    sql = f"SELECT j.k, j.g, c.g AS cg FROM ({below}) AS j, c {_HOUR} WHERE j.k = c.k"
+    engine = engine_of(sql, optimize=False)
+    feed(engine, 0, a=[(g, k) for g in range(2) for k in range(50)], d=[(0, 0), (1, 0)])
+    feed(engine, 1, b=[(0, 0)])
+    assert (waiting(engine), made(engine, "Join"), made(engine, "Matching")) == (100, 0, 0)
+    found = feed(engine, 2, c=[(7, 3)])
+    assert found == ([(3, 1, 7)] if no else [(3, 0, 7)]) and waiting(engine) == 98
+    assert feed(engine, 3, b=[(1, 0)]) == ([] if no else [(3, 1, 7)])
+    assert answer(engine) == ([] if no else [(3, 0, 7), (3, 1, 7)])
+    feed(engine, 6.5)  # the first row of b has left
+    assert answer(engine) == ([(3, 0, 7)] if no else [(3, 1, 7)])
+    assert "feedback: rows of" in engine.queries["q"].explain(analyze=True)
+
+
+def test_rows_of_a_stream_are_not_suspended_below_existence_by_keys() -> None:
+    """There a row costs no more than a gate: it is inserted, and once more above."""
+    exists = f"EXISTS (SELECT 1 FROM b {_HOUR} WHERE b.g = a.g)"
+    below = f"SELECT a.k FROM a {_HOUR} WHERE {exists}"
+    engine = engine_of(f"SELECT j.k FROM ({below}) AS j, c {_HOUR} WHERE j.k = c.k")
+    feed(engine, 0, a=[(0, 1), (1, 2)], b=[(0, 0)])
+    assert waiting(engine) == 0 and made(engine, "Matching") == 1
+    engine.query(
+        f"SELECT j.k, j.n FROM (SELECT k, COUNT(*) AS n FROM ({below}) AS e GROUP BY k) AS j, "
+        f"c {_HOUR} WHERE j.k = c.k",
+        name="counted",
+    )
+    assert waiting(engine) == 2  # groups cost more
+
+
+@pytest.mark.parametrize("feedback", ["jit", "auto"])
+@pytest.mark.parametrize(
+    "below",
+    [
+        GROUPED,
+        DISTINCT,
+        f"SELECT a.k, b.k AS n FROM a {_HOUR} LEFT JOIN b {_HOUR} ON a.g = b.g",
+        f"SELECT a.k, b.k AS n FROM a {_HOUR}, b {_HOUR} WHERE a.g = b.g",
+    ],
+)
+def test_an_input_that_is_needed_whole_is_made_once(below: str, feedback: str) -> None:
+    """The pairs of a LEFT JOIN need some of the left rows, those without a match all of them."""
+    sql = f"SELECT j.k, j.n, c.g FROM ({below}) AS j LEFT JOIN c {_HOUR} ON j.k = c.k"
+    engine = engine_of(sql, feedback=feedback)
+    feed(engine, 0, a=[(0, 1), (0, 2)], b=[(0, 1)], c=[(7, 1)])
+    kinds = [o["operator"] for o in engine.stats()["operators"]]
+    assert (kinds.count("Join"), waiting(engine)) == (2, 0)
+    assert answer(engine) == [(1, 1, 7), (2, 1, None)]
+
+
+@pytest.mark.parametrize(("partners", "suspended"), [(1, 0), (9, 5_000)])
+def test_trials_weigh_what_is_made_of_rows_of_a_stream(partners: int, suspended: int) -> None:
+    """Half of the rows can be spared: that pays if each would be in many pairs."""
+    below = f"SELECT a.k, b.k AS bk FROM a [RANGE 1 SECOND] LEFT JOIN b {_HOUR} ON a.g = b.g"
+    sql = f"SELECT j.k, j.bk FROM ({below}) AS j, c {_HOUR} WHERE j.k = c.k"
+    engine = engine_of(sql, feedback="auto")
+    feed(engine, 0, b=[(0, k) for k in range(partners)], c=[(0, k) for k in range(5)])
+    for second in range(1, 4):
+        feed(engine, second, a=[(0, k % 10) for k in range(5_000)])
+    feed(engine, 4, a=[(0, k % 10) for k in range(10_000)])
+    assert waiting(engine) == suspended
+
+
+def test_what_a_join_further_up_needs_is_made_below_both_parts() -> None:
+    sql = (
+        f"SELECT j.k, c.g, d.g AS dg FROM (SELECT a.k FROM a {_HOUR} LEFT JOIN b {_HOUR} "
+        f"ON a.g = b.g) AS j LEFT JOIN c {_HOUR} ON j.k = c.k, d {_HOUR} WHERE j.k = d.k"
+    )
+    engine = engine_of(sql)
+    feed(engine, 0, a=[(0, 1), (1, 2)], b=[(0, 9)], c=[(7, 1)])
+    assert waiting(engine) == 2
+    assert feed(engine, 1, d=[(5, 2)]) == [(2, None, 5)]
 
 
 def test_a_stream_joined_with_itself_is_not_suspended_where_all_of_it_is_needed() -> None:

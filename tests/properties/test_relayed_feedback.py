@@ -19,6 +19,7 @@ SEEDS: Final = st.integers(0, 1 << 32)
 OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
     {
         "feedback": st.sampled_from(["jit", "jit", "auto"]),
+        "state": st.sampled_from(["upa", "upa", "direct", "negative-tuple"]),
         "nested_loops": st.booleans(),
         "mns": st.sampled_from(["index", "index", "bloom"]),
         "chunk_rows": st.sampled_from([1, 3, 16, 16_384]),

@@ -13,6 +13,7 @@ from eddyline.engine.ingest.counted_streams import over_own_rows
 from eddyline.optimizer.optimizer import REQUIRED_RULES, RULES, optimize
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import Statistics
+from eddyline.sharing.reordering import without_second_copies
 
 
 @dataclass(eq=False)
@@ -46,7 +47,7 @@ class Planning:
             plan = optimize(plan, RULES, self.statistics, self.prices)
         else:  # joins keep the order of the text
             plan = optimize(plan, REQUIRED_RULES)
-        return over_own_rows(plan, self.counted())
+        return over_own_rows(without_second_copies(plan), self.counted())
 
     def known(self) -> Statistics:
         """The measured statistics, completed by the declared ones."""

@@ -346,6 +346,8 @@ class NodePlanner(GroupPlanner):
             keys = MatchKeys(types, tuple(left_keys), tuple(right_keys), nulls_match)
         else:  # pairs of a join, matched to their left rows
             right_plan = join(plan.left, plan.right, plan.keys, plan.residual)
+            if plan.left.takes_back or not row_ids_of(plan.left).stored:
+                right_plan = replace(right_plan, feeds_back=False)  # of the rows of ``left`` itself
             ids = tuple(partial(row_id, i) for i in range(width))
             keys = MatchKeys((pa.int64(),) * width, ids, ids, nulls_match=True)
         right = self.build(right_plan, probed=not is_endless(right_plan))

@@ -15,19 +15,24 @@ import pyarrow as pa
 
 from eddyline.algebra.expressions import Call, Expr, columns_of, conjunction, shift_columns
 from eddyline.algebra.plan import (
+    AntiJoin,
+    Distinct,
     Filter,
     GroupBy,
     Join,
     Lookup,
+    LookupSemiJoin,
     Plan,
     Project,
+    SemiJoin,
     StreamScan,
     below_projections,
 )
+from eddyline.algebra.reads import nodes
 from eddyline.optimizer.join_graph import JoinGraph
 from eddyline.optimizer.joins.trees import Tree, leaves, subtrees
 from eddyline.optimizer.rules.order_joins import joined_as, with_own_terms_below
-from eddyline.optimizer.traversal import bottom_up
+from eddyline.optimizer.traversal import OncePerNode, bottom_up
 from eddyline.sharing.flat import flatten
 from eddyline.sharing.signature import Part, Signature, spanning, with_length
 
@@ -140,6 +145,42 @@ def without_relays(plan: Plan) -> Plan:
         return replace(node, feeds_back=False)
 
     return bottom_up(plan, changed)
+
+
+def without_second_copies(plan: Plan) -> Plan:
+    """The plan with joins that give no feedback to what is below an input which another node reads
+    whole: as in a LEFT JOIN of groups, whose rows without a match are found among all groups. What
+    the join needs would be made a second time.
+    """
+    whole = {p for node in nodes(plan) for p in _read_whole(node)}
+    told = {n for n in nodes(plan) if isinstance(n, Join) and not isinstance(n, Lookup)}
+    copied = {n for n in told if any(_is_made(p) and p in whole for p in n.inputs)}
+    if not copied:
+        return plan
+
+    def changed(walk: OncePerNode[Plan], node: Plan) -> Plan:
+        found = node.with_inputs(*map(walk, node.inputs))
+        if node not in copied:
+            return found
+        assert isinstance(found, Join), "its inputs do not change what it is"
+        return replace(found, feeds_back=False)
+
+    return OncePerNode(changed)(plan)
+
+
+def _read_whole(node: Plan) -> tuple[Plan, ...]:
+    """The inputs of which a node reads all rows: not those of joins, which give feedback, too, nor
+    the right one of EXISTS with a condition, which is read for pairs.
+    """
+    if isinstance(node, (Join, LookupSemiJoin)):
+        return ()
+    has_pairs = isinstance(node, (SemiJoin, AntiJoin)) and node.residual is not None
+    return node.inputs[:1] if has_pairs else node.inputs
+
+
+def _is_made(plan: Plan) -> bool:
+    """Whether feedback passes the plan, to what is made below it."""
+    return plan.takes_back or isinstance(below_projections(plan), (Join, Distinct))
 
 
 def joins_in(plan: Plan, tree: Tree) -> dict[Tree, Join]:

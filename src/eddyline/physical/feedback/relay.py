@@ -1,4 +1,4 @@
-"""Feedback that passes operators which take rows back: groups.
+"""Feedback that passes operators which take rows back: groups, EXISTS, outer joins.
 
 A join whose input takes rows back has no gate of its own. What it has no partner for need not be
 made below that input, though, as far as a row's key is known there::
@@ -16,12 +16,25 @@ rows of the input with this key. So the rows are right as long as there is a par
 the input with the key are there then. Those that come late, with the partner, count from an instant
 before it on; what has been shown until then had no partner.
 
+Of EXISTS and NOT EXISTS these are left rows: all right rows are there. A LEFT JOIN is the union of
+its pairs and of the left rows without a match, which read the same admitted rows::
+
+    Union                                      Union
+      Join  a.g = b.g                            Join  a.g = b.g
+        a                            ==>           Admitted  a.k = c.k
+        b                                            a
+      AntiJoin  a.g = b.g                          b
+        a                                        AntiJoin  a.g = b.g
+        b                                          Admitted ..
+                                                   b
+
 Source: Yang and Papadias 2008, section V: an operator that does not produce partial results passes
-feedback to those below it. docs/decisions/0124 has the argument.
+feedback to those below it. docs/decisions/0124 and 0128 have the argument.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Final, TypeAlias
 
@@ -32,13 +45,16 @@ from eddyline.algebra.functions.aggregates import AGGREGATES
 from eddyline.algebra.functions.fallibility import can_fail
 from eddyline.algebra.plan import (
     Admitted,
+    AntiJoin,
     Distinct,
     Filter,
     GroupBy,
     Join,
+    Lookup,
     Partners,
     Plan,
     Project,
+    SemiJoin,
     StreamScan,
     TableScan,
     Union,
@@ -62,11 +78,11 @@ def relayed(top: Join, strategy: Strategy) -> Join:
     is_on = strategy.feedback in ("jit", "auto") and strategy.feedback_form is None
     is_on &= top.feeds_back and top.takes_back
     needed = _needed(top) if is_on else {}
-    if not needed or not all(map(_is_timed, nodes(top))):
+    if not any(needed.values()) or not all(map(_is_timed, nodes(top))):
         return top
     scans = tuple(p for p in dict.fromkeys(nodes(top)) if isinstance(p, StreamScan))
-    admitted = {plan: Admitted(plan, partners, scans) for plan, partners in needed.items()}
-    found = _rewritten(top, admitted, {})
+    gates = {plan: Admitted(plan, of, scans) if of else plan for plan, of in needed.items()}
+    found = _rewritten(top, gates)
     assert isinstance(found, Join), "the top stays what it is"
     return found
 
@@ -74,6 +90,27 @@ def relayed(top: Join, strategy: Strategy) -> Join:
 def _is_timed(plan: Plan) -> bool:
     """Whether rows leave by time alone, if they do: no windows of rows, no deletions."""
     return not (isinstance(plan, (StreamScan, TableScan)) and plan.takes_back)
+
+
+def _needed(top: Join) -> dict[Plan, Wanted]:
+    """The inputs below whose rows may be suspended, and what is wanted of these; of one that is
+    read at several places, what is wanted at all of them.
+    """
+    wanted: dict[Plan, Wanted] = {top: ()}
+    found: dict[Plan, Wanted] = {}
+    pairs, spares = _outer_pairs(top), set[Plan]()
+    for plan in reversed(_in_order(top, pairs)):
+        if plan not in wanted:
+            continue
+        below = _passed(plan, wanted[plan])
+        if _is_gate(plan) and not (plan in pairs and below[pairs[plan]][1]):
+            found[plan] = wanted[plan] if type(plan) is Join or plan in spares else ()
+            continue
+        for side, passed in below:
+            wanted[side] = tuple(p for p in wanted.get(side, passed) if p in passed)
+            if plan in spares or not (plan is top or _is_light(plan)):
+                spares.add(side)
+    return found
 
 
 def _is_gate(plan: Plan) -> bool:
@@ -85,19 +122,27 @@ def _is_gate(plan: Plan) -> bool:
     return type(plan) is Join or isinstance(base_scan(plan), StreamScan)
 
 
-def _needed(top: Join) -> dict[Plan, Wanted]:
-    """What is wanted of the rows of all inputs below that may be suspended; of one that is read at
-    several places, what is wanted at all of them.
+def _is_light(plan: Plan) -> bool:
+    """Whether a row costs so little here that a gate for rows of a stream would cost as much."""
+    by_keys = isinstance(plan, (SemiJoin, AntiJoin)) and plan.residual is None
+    return by_keys or isinstance(plan, (Filter, Project))
+
+
+def _outer_pairs(top: Plan) -> dict[Plan, int]:
+    """The joins that make the pairs of a LEFT or RIGHT JOIN, and which of their inputs is the one
+    that it preserves: rows of this are suspended for all that is made of them.
     """
-    wanted: dict[Plan, Wanted] = {top: ()}
-    for plan in reversed(_in_order(top)):
-        for below, passed in [] if _is_gate(plan) else _passed(plan, wanted[plan]):
-            before = wanted.get(below, passed)
-            wanted[below] = tuple(p for p in before if p in passed)
-    return {plan: of for plan, of in wanted.items() if of and _is_gate(plan)}
+    alone = {p.inputs for p in nodes(top) if isinstance(p, AntiJoin)}
+    found: dict[Plan, int] = {}
+    for plan in nodes(top):
+        if type(plan) is Join:
+            preserved = [i for i in (0, 1) if (plan.inputs[i], plan.inputs[1 - i]) in alone]
+            if len(preserved) == 1 and _is_gate(plan.inputs[preserved[0]]):
+                found[plan] = preserved[0]
+    return found
 
 
-def _in_order(top: Plan) -> list[Plan]:
+def _in_order(top: Plan, pairs: Collection[Plan]) -> list[Plan]:
     """The plan and all below it, down to what may be suspended; inputs first."""
     found: dict[Plan, None] = {}
     seen: set[Plan] = set()
@@ -105,7 +150,8 @@ def _in_order(top: Plan) -> list[Plan]:
     def visit(plan: Plan) -> None:
         if plan not in seen:
             seen.add(plan)
-            for below, _ in [] if _is_gate(plan) else _passed(plan, ()):
+            is_end = _is_gate(plan) and plan not in pairs
+            for below, _ in [] if is_end else _passed(plan, ()):
                 visit(below)
             found[plan] = None
 
@@ -128,6 +174,8 @@ def _passed(plan: Plan, wanted: Wanted) -> list[tuple[Plan, Wanted]]:
             return [(plan.input, _computed(_of_groups(wanted, plan), plan.keys, len(plan.keys)))]
         case Union():
             return [(part, wanted) for part in plan.parts]
+        case SemiJoin() | AntiJoin() if not isinstance(plan, Lookup):
+            return [(plan.left, wanted), (plan.right, ())]
         case Join() if type(plan) is Join:
             return [(side, _of_side(plan, i, wanted)) for i, side in enumerate(plan.inputs)]
     return [(below, ()) for below in plan.inputs]
@@ -174,14 +222,8 @@ def _usable(plan: Plan, keys: tuple[tuple[Expr, Expr], ...]) -> list[Partners]:
     return [Partners(plan, keys)]
 
 
-def _rewritten(plan: Plan, admitted: dict[Plan, Admitted], known: dict[Plan, Plan]) -> Plan:
-    """The plan over rows that are needed."""
-    if plan not in known:
-        if _is_gate(plan):
-            known[plan] = admitted.get(plan, plan)
-        elif isinstance(plan, Admitted):
-            known[plan] = plan
-        else:
-            inputs = (_rewritten(p, admitted, known) for p in plan.inputs)
-            known[plan] = plan.with_inputs(*inputs)
-    return known[plan]
+def _rewritten(plan: Plan, known: dict[Plan, Plan]) -> Plan:
+    """The plan over others, as far as they are known."""
+    if plan not in known and not isinstance(plan, Admitted):
+        known[plan] = plan.with_inputs(*(_rewritten(p, known) for p in plan.inputs))
+    return known.get(plan, plan)

@@ -136,9 +136,11 @@ class FeedbackTree:
         probed: Probed = {}
         probes = [self._planner.probe(r, probed) for r in self._tree.requirements[()]]
         buffer, trying = self._buffer(()), self._strategy.feedback == "auto"
-        gate = Gate((self._name(()), self._name((-1,))), buffer, trying=trying)
+        name = self._name(()), self._name((-1,))
+        gate = Gate(name, buffer, trying=trying, pairs=lambda: admitted.rows_made())
         gate.add(self, probes, unjudged=False)
-        return AdmittedRows(buffer, gate, list(probed))
+        admitted = AdmittedRows(buffer, gate, list(probed))
+        return admitted
 
     def _on_arrival(self, scans: Sequence[Operator], rows: Operator) -> Operator:
         partners = [self._buffer(path) for path in self._tree.inputs if is_outside(path)]

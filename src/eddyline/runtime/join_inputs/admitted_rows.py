@@ -20,6 +20,7 @@ import numpy as np
 
 from eddyline.runtime.batch import EXPIRY, Batch, merge
 from eddyline.runtime.feedback.gate import Gate
+from eddyline.runtime.feedback.trial import very_many
 from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array
@@ -46,6 +47,13 @@ class AdmittedRows(Operator):
     @property
     def sources(self) -> tuple[Operator, ...]:
         return self.inputs[:1]
+
+    def rows_made(self) -> float:
+        """How many rows the operators above have made of one that was admitted: as of ``Trial``."""
+        above = [r for o in self.readers or () for r in o.readers or ()]
+        if not above or self.rows_out == 0:
+            return very_many()
+        return len(above) - 1 + sum(r.rows_out for r in above) / self.rows_out
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         if self._gate.is_open(len(batches[0])):

@@ -24,8 +24,12 @@ def relayed_case(seed: int) -> JoinTreeCase:
     left = [2, 3, 4]
     if random.random() < 0.5:
         sql, columns = _beside(random, sql, columns, left.pop(), windows, "g")
-    if random.random() < 0.75:
+    if random.random() < 0.3:
+        sql = _tested(random, sql, columns, windows)
+    if random.random() < 0.6:
         sql, columns = _grouped(random, sql, columns)
+    if random.random() < 0.2:
+        sql = _tested(random, sql, columns, windows)
     for number in range(random.choice([1, 1, 1, 2])):
         sql, columns = _beside(random, sql, columns, left.pop(), windows, f"h{number}")
     if random.random() < 0.15:
@@ -50,6 +54,17 @@ def _below(random: Random, windows: Sequence[str]) -> tuple[str, list[str]]:
         return f"SELECT {', '.join(shown[:3])} FROM s0 {windows[0]} WHERE {where}", names[:3]
     joined = f"s0 {windows[0]} {form} s1 {windows[1]} ON {on}"
     return f"SELECT {', '.join(shown)} FROM {joined}", names
+
+
+def _tested(random: Random, sql: str, columns: list[str], windows: Sequence[str]) -> str:
+    """The rows of a SELECT for which a stream has a match, or none; in some cases others, too."""
+    stream = random.randrange(_STREAMS)
+    terms = [f"t.{random.choice(columns)} = o.{random.choice(_COLUMNS)}"]
+    if random.random() < 0.5:
+        terms.append(f"t.{random.choice(columns)} <= o.{random.choice(_COLUMNS)} + 1")
+    found = f"EXISTS (SELECT 1 FROM s{stream} {windows[stream]} AS o WHERE {' AND '.join(terms)})"
+    where = random.choice(["", "NOT ", f"t.{random.choice(columns)} = 1 OR "]) + found
+    return f"SELECT {', '.join(columns)} FROM ({sql}) AS t WHERE {where}"
 
 
 def _grouped(random: Random, sql: str, columns: list[str]) -> tuple[str, list[str]]:
