@@ -150,6 +150,11 @@ class Query:
         return self.running.operator
 
     @property
+    def replaces(self) -> bool:
+        """Whether a new row may replace the older one of its group."""
+        return self.replace_key is not None
+
+    @property
     def flow(self) -> SharedFlow | None:
         """The flow that the query shares; None: it runs as a tree of operators."""
         return None if self.subscription is None else self.subscription.shared
