@@ -19,7 +19,13 @@ from eddyline.algebra.reads import nodes
 from eddyline.physical.compiled import output
 from eddyline.physical.feedback.relay import relayed
 from eddyline.physical.node_planner import NodePlanner
-from eddyline.physical.patterns import is_endless, keeps_output, replaced_by, unbounded_scan
+from eddyline.physical.patterns import (
+    is_endless,
+    keeps_output,
+    replaced_by,
+    row_ids_of,
+    unbounded_scan,
+)
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.expire import WithoutExpiries
 from eddyline.runtime.operators.group_values import ShownGroups
@@ -27,6 +33,7 @@ from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.snapshots import Snapshots
 from eddyline.runtime.operators.stateless import Project as ProjectOperator
 from eddyline.runtime.operators.view import ExpiringView, KeyedView, View
+from eddyline.runtime.operators.windowed import RepeatedIds
 from eddyline.runtime.stores.answers import AnswerCalendar, AnswerQueue, AnswerStore, LazyAnswerList
 
 
@@ -59,9 +66,11 @@ class Planner(NodePlanner):
         are materialised.
         """
         source = self.build(plan, probed=not is_endless(plan))
-        if kept and self.is_materialised(plan):
-            source, _ = self._output_stored(plan, source)
-        return source
+        ids = row_ids_of(plan)
+        if ids.stored or not (kept and self.is_materialised(plan)):
+            return source
+        spooled = self._spooled(plan, source)
+        return self._graph.obtain(("ids", spooled), partial(RepeatedIds, spooled, ids.width))
 
     def runs_source(self, plan: Plan) -> bool:
         """Whether there is the operator that ``source`` returns."""
