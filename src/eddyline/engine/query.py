@@ -260,7 +260,7 @@ class Query:
         return {
             "rows_out": int(counted.rows_out[0]),
             "bad": self.failures.total,
-            "rows_kept": 0 if self.subscription is None else self.operator.kept(),
+            "rows_kept": 0 if self.subscription is None else self.subscription.kept,
             "rows_suspended": suspended,
             "rows_released": released,
             "latency": counted.latency(0),

@@ -42,6 +42,11 @@ class Subscription(ABC):
         """The results that are in the answer at ``clock``."""
 
     @property
+    def kept(self) -> int:
+        """Number of rows that its last operator keeps, and of results beside it."""
+        return self.operator.kept() + (0 if self.view is None else len(self.view))
+
+    @property
     def suspensions(self) -> tuple[int, int]:
         """See ``Operator``: of all operators that the query reads."""
         found = [o.suspensions for o in in_order([self.operator], probed=False)]
