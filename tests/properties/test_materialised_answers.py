@@ -112,7 +112,7 @@ def played(random: Random, sets: list[list[str]], **options: Any) -> None:
     engines.script.advance(clock + 6_000_000).finish()
 
 
-@pytest.mark.parametrize("kind", thinned(2, KINDS))
+@pytest.mark.parametrize("kind", thinned(4, KINDS))
 def test_each_kind(kind: str) -> None:
     for seed, executor in enumerate(("eddy", "auto")):
         random = Random(f"{kind} {seed}")

@@ -1,7 +1,8 @@
 """The rows of a materialised answer, until they expire. Nothing here is sorted.
 
 Who reads an answer skips what has expired, so expired rows may stay for a while: in the queue up to
-the end of their chunk's piece, in the calendar up to the end of their partition.
+the end of their chunk's piece, in the calendar up to the end of their partition, in the lazy list
+until they may be half of it.
 
 Source: Golab and Ozsu 2005, section 5.3.2.
 """
