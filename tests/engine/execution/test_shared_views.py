@@ -21,7 +21,8 @@ ROWS = "SELECT a.v, b.v AS w FROM a [ROWS {w}], b [RANGE 3 SECONDS] WHERE a.k = 
 
 
 def engine(views: bool = True, latency: str | None = None) -> Engine:
-    made = Engine(EngineOptions(latency=latency), StrategyOptions(views=views, executor="eddy"))
+    options = EngineOptions() if latency is None else EngineOptions(latency=latency, chunk_rows=16)
+    made = Engine(options, StrategyOptions(views=views, executor="eddy"))
     made.sql(DDL)
     return made
 
@@ -113,8 +114,8 @@ def test_rows_that_wait_are_in_the_answer() -> None:
             each.query(JOIN.format(w=1 + i), name=f"q{i}")
     waited = False
     for second in range(3):
-        feed(eng, second, 3_000)
-        feed(plain, second, 3_000)
+        feed(eng, second)
+        feed(plain, second)
         waited |= eng.parts.queries.execution.waiting
         for name in eng.queries:
             found, expected = (e.queries[name].snapshot() for e in (eng, plain))

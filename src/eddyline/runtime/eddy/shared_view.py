@@ -67,21 +67,24 @@ class SharedView:
     def admit(self, bits: Sequence[int], clock: int) -> None:
         """Keep the answers of these queries as well: first what the flow holds for them."""
         self._bits.update(bits)
-        self._fit()
+        self._widen()
+        self._mask |= self._lineage(bits)
         if self._flow.holds_rows():
             self._add(self._flow.answer(clock, bits), clock)
 
     def dismiss(self, bit: int) -> None:
         """Forget the answer of a query: another one may get its bit."""
         self._bits.discard(bit)
-        self._fit()
-        self._sets.array[:, bit >> 6] &= ~np.uint64(1 << (bit & 63))
+        self._widen()
+        for lineage in (self._sets.array, self._mask):
+            lineage[..., bit >> 6] &= ~np.uint64(1 << (bit & 63))
 
-    def _fit(self) -> None:
-        """Know which queries there are, by a mask of as many words as lineages have."""
-        if self._mask.size != self._flow.width // 64:
-            self._sets.widen(self._flow.width // 64)
-        self._mask = self._lineage(self._bits)
+    def _widen(self) -> None:
+        """Let lineages have as many words as those of the flow."""
+        words = self._flow.width // 64
+        if self._mask.size != words:
+            self._sets.widen(words)
+            self._mask = np.pad(self._mask, (0, words - self._mask.size))
 
     def _lineage(self, bits: Iterable[int]) -> Array:
         chosen = np.zeros(self._flow.width, np.bool_)
@@ -93,8 +96,7 @@ class SharedView:
     def keep(self, batch: Batch) -> None:
         """Apply results of the flow, for the queries that get them."""
         if self._bits:
-            if self._mask.size != self._flow.width // 64:
-                self._fit()
+            self._widen()
             self._add(batch, self._flow.clock)
 
     def rebuild(self, clock: int) -> None:
@@ -128,12 +130,12 @@ class SharedView:
 
     def _one_by_one(self, batch: Batch, to: Recipients) -> list[Array]:
         """Results, each once per query that gets it."""
-        alone = np.zeros((to.width, self._mask.size), np.uint64)
-        query = np.arange(to.width)
-        alone[query, query >> 6] = np.uint64(1) << (query & 63).astype(np.uint64)
-        asked = np.flatnonzero(to.counts())
+        having = np.flatnonzero(to.counts())
+        alone = np.zeros((having.size, self._mask.size), np.uint64)
+        bit = np.uint64(1) << (having & 63).astype(np.uint64)
+        alone[np.arange(having.size), having >> 6] = bit
         numbers = np.zeros(to.width, np.int64)
-        numbers[asked] = self._sets.numbers(alone[asked])
+        numbers[having] = self._sets.numbers(alone)
         lanes = [batch.ts, batch.seq, *batch.ids, batch.sign.astype(np.int64)]
         ts, seq, *more = (lane.take(to.rows) for lane in lanes)
         return [to.exp, ts, seq, numbers[to.query], *more]
