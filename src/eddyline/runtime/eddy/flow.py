@@ -296,7 +296,7 @@ class Flow(Operator):
 
     def holds_rows(self) -> bool:
         """Whether there are rows that could be in the answer of a query added now."""
-        return any(not isinstance(s, Scan) or len(s.stem) for s in self.inputs)
+        return any(not isinstance(s, Scan) or len(s.stem) for s in self.sources)
 
     def counts(self, recipients: Recipients) -> Array:
         """int64[width]: how many results each query has got, given those listed in a batch."""
