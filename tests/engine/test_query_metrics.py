@@ -111,7 +111,7 @@ def test_options() -> None:
         ({"sharing": False}, "tree", 0),
         ({"sharing": False, "executor": "eddy"}, "eddy", 0),
         ({"executor": "tree"}, "tree", 0),
-        ({"views": True}, "tree", 0),
+        ({"views": True}, "eddy", 1),
         ({"state": "direct"}, "tree", 0),
         ({}, "eddy", 1),
     ):

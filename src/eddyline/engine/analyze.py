@@ -26,14 +26,25 @@ def analyzed(subscription: Subscription, why: str) -> list[str]:
         name, *counts = stats.values()
         lines.append(f"{name:<12}" + "".join(f"{c:>14,}" for c in counts))
     placement = f"{_placement(subscription)}: {why}"
-    more = (*_stores(operators), *_feedback(gates), *_filters(subscription))
-    return [*busy(operators), "", placement, "", *lines, *more]
+    more = (*_stores(operators), *_answer(subscription), *_feedback(gates))
+    return [*busy(operators), "", placement, "", *lines, *more, *_filters(subscription)]
 
 
 def _stores(operators: Sequence[Operator]) -> list[str]:
     """Where the operators that keep rows keep them."""
     lines = [f"{type(o).__name__:<12}{o.kept_in}" for o in operators if o.kept_in]
     return ["", f"{'operator':<12}keeps rows in", *lines] if lines else []
+
+
+def _answer(subscription: Subscription) -> list[str]:
+    """Where the answer is kept, if that is not an operator."""
+    view = subscription.view
+    if view is None:
+        return []
+    return [
+        "",
+        f"answer: among {len(view):,} results of {view.members:,} queries in {view.kept_in}",
+    ]
 
 
 def _placement(subscription: Subscription) -> str:

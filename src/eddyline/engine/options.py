@@ -158,7 +158,7 @@ class StrategyOptions:
             '-' for each row that expires.
         partitions: number of partitions by expiry time, of the stores for WK and STR patterns.
         views: whether the answer of every query is materialised, instead of assembled from the
-            state of the operators when ``snapshot`` is called.
+            state of the operators when ``snapshot`` is called. Queries share flows as without.
         negative_tuples_from: expected share of results that are taken back before they expire from
             which on the operators above a negation use negative tuples, under ``upa``. None: never,
             which was fastest at every share (docs/decisions/0008).

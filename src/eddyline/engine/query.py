@@ -155,6 +155,11 @@ class Query:
         return self.running.operator
 
     @property
+    def replaces(self) -> bool:
+        """Whether a new row may replace the older one of its group."""
+        return self.replace_key is not None
+
+    @property
     def flow(self) -> SharedFlow | None:
         """The flow that the query shares; None: it runs as a tree of operators."""
         return None if self.subscription is None else self.subscription.shared
@@ -260,7 +265,7 @@ class Query:
         return {
             "rows_out": int(counted.rows_out[0]),
             "bad": self.failures.total,
-            "rows_kept": 0 if self.subscription is None else self.operator.kept(),
+            "rows_kept": 0 if self.subscription is None else self.subscription.kept,
             "rows_suspended": suspended,
             "rows_released": released,
             "latency": counted.latency(0),

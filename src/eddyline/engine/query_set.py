@@ -330,6 +330,11 @@ class QuerySet:
         """All operators, inputs first."""
         return in_order(q.operator for q in self.queries.values())
 
+    def holders(self) -> list[object]:
+        """What holds the state of queries: all operators, and answers that are kept beside them."""
+        flows = self.execution.flows.values()
+        return [*self.operators(), *(view for shared in flows for view in shared.views)]
+
     def to_save(self) -> list[Operator]:
         """Those through which rows go, in the same order for the same queries. The state of the
         others follows from the rows.

@@ -137,7 +137,7 @@ def _overload(
 ) -> Overload:
     graph, measured = queries.execution.graph, inputs.measuring.statistics
     intake = IntakeTimes(lambda: sum(o.cpu_seconds + o.delivering_seconds for o in graph))
-    sizes = StateSizes(inputs.stems, queries.operators)
+    sizes = StateSizes(inputs.stems, queries.holders)
     workload = queries.workload
     overload = Overload(shedding, inputs, workload, statistics, measured, prices, intake, sizes)
 

@@ -53,6 +53,7 @@ from eddyline.runtime.eddy.takes_flow import TakesFlow
 from eddyline.runtime.graph import Graph, in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.group_values import ALL_GROUPS, GroupValues, ShownGroups
+from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.stateless import Filter as FilterOperator
 from eddyline.runtime.operators.supplied_input import SuppliedInput
 
@@ -134,6 +135,14 @@ class _Planner(Planner):
                 return top
         # groups report what their period asks for
         return super().query(plan, emit, all_changes=True)
+
+    def _answer(self, plan: Plan, source: Operator, width: int) -> tuple[Operator, bool]:
+        if isinstance(source, Spool):  # its rows are the answer
+            return source, False
+        return super()._answer(plan, source, width)
+
+    def longest_life(self, plan: Plan) -> int | None:
+        return None  # queries with longer windows may come
 
     def _replacing(self, plan: Plan) -> Operator:
         return super()._replacing(plan) if self._source.replaces else self.build(plan)

@@ -199,7 +199,7 @@ class FlowPlanner:
         new_policy = self._sharing.new_policy
         if not signature.windowed:
             (source,) = signature.sources
-            return FilterFlow([self._planner.source(source)], [], new_policy)
+            return FilterFlow([self._planner.source(source, kept=True)], [], new_policy)
         joined = len(signature.sources) > 1
         edges = tuple(
             Equality(e.left, e.right, _key(e.left_key), _key(e.right_key)) for e in signature.edges

@@ -82,12 +82,12 @@ class NegativeTuplePlanner(Planner):
 
     def _inserts(self, plan: Plan) -> Operator:
         source = self._replacing(plan)
-        if self._is_materialised(plan):
+        if self.is_materialised(plan):
             source, _ = self._answer(plan, *self._output_stored(plan, source))
         return self._without_expiries(source)
 
     def _answer(self, plan: Plan, source: Operator, width: int) -> tuple[Operator, bool]:
-        if not self._is_materialised(plan):
+        if not self.is_materialised(plan):
             return source, True
         return self._keyed_answer(source, width), True
 

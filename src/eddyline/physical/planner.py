@@ -19,7 +19,13 @@ from eddyline.algebra.reads import nodes
 from eddyline.physical.compiled import output
 from eddyline.physical.feedback.relay import relayed
 from eddyline.physical.node_planner import NodePlanner
-from eddyline.physical.patterns import is_endless, keeps_output, replaced_by, unbounded_scan
+from eddyline.physical.patterns import (
+    is_endless,
+    keeps_output,
+    replaced_by,
+    row_ids_of,
+    unbounded_scan,
+)
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.expire import WithoutExpiries
 from eddyline.runtime.operators.group_values import ShownGroups
@@ -27,7 +33,8 @@ from eddyline.runtime.operators.join import Join as JoinOperator
 from eddyline.runtime.operators.snapshots import Snapshots
 from eddyline.runtime.operators.stateless import Project as ProjectOperator
 from eddyline.runtime.operators.view import ExpiringView, KeyedView, View
-from eddyline.runtime.stores.answers import AnswerCalendar, AnswerList, AnswerQueue, AnswerStore
+from eddyline.runtime.operators.windowed import RepeatedIds
+from eddyline.runtime.stores.answers import AnswerCalendar, AnswerQueue, AnswerStore, LazyAnswerList
 
 
 class Planner(NodePlanner):
@@ -54,9 +61,16 @@ class Planner(NodePlanner):
         source, is_explicit = self._answer(plan, source, width)
         return source if is_explicit else self.with_expiries(plan, source, width)
 
-    def source(self, plan: Plan) -> Operator:
-        """The operator of a plan whose rows a flow reads."""
-        return self.build(plan, probed=not is_endless(plan))
+    def source(self, plan: Plan, *, kept: bool = False) -> Operator:
+        """The operator of a plan whose rows a flow reads; ``kept``: they are in a store if answers
+        are materialised.
+        """
+        source = self.build(plan, probed=not is_endless(plan))
+        ids = row_ids_of(plan)
+        if ids.stored or not (kept and self.is_materialised(plan)):
+            return source
+        spooled = self._spooled(plan, source)
+        return self._graph.obtain(("ids", spooled), partial(RepeatedIds, spooled, ids.width))
 
     def runs_source(self, plan: Plan) -> bool:
         """Whether there is the operator that ``source`` returns."""
@@ -106,7 +120,7 @@ class Planner(NodePlanner):
 
     def _inserts(self, plan: Plan) -> Operator:
         source, is_explicit = self._replacing(plan), False
-        if self._is_materialised(plan):
+        if self.is_materialised(plan):
             source, is_explicit = self._answer(plan, *self._output_stored(plan, source))
         return self._without_expiries(source) if is_explicit else source
 
@@ -114,18 +128,18 @@ class Planner(NodePlanner):
         """The source without the '-' rows of expiry."""
         return self._graph.obtain(("without expiries", source), partial(WithoutExpiries, source))
 
-    def _is_materialised(self, plan: Plan) -> bool:
-        """Whether the answer is kept by an operator of its own."""
+    def is_materialised(self, plan: Plan) -> bool:
+        """Whether the answer of a query is kept apart from the state of its operators."""
         return self._strategy.views and not keeps_output(plan) and not unbounded_scan(plan)
 
     def _answer(self, plan: Plan, source: Operator, width: int) -> tuple[Operator, bool]:
         """The source, whose rows are stored, below its materialised answer if the strategy keeps
         one; and whether there is a '-' for every row that expires.
         """
-        if not self._is_materialised(plan):
+        if not self.is_materialised(plan):
             return source, False
         strict = plan.takes_back
-        if strict and plan.lifespan_us is None:
+        if strict and self.longest_life(plan) is None:
             return self._keyed_answer(self.with_expiries(plan, source, width), width), True
         store = partial(self.answers, plan, 3 + width + strict)
         make = partial(_expiring_view, source, store, width, strict)
@@ -147,13 +161,17 @@ class Planner(NodePlanner):
             return self._graph.obtain(("replacing", plan), make_project)
         return self.build(plan)
 
+    def longest_life(self, plan: Plan) -> int | None:
+        """How long rows of a plan are in an answer, at most; None: that is not known."""
+        return plan.lifespan_us
+
     def answers(self, plan: Plan, width: int) -> AnswerStore:
         """A store for the answer of a plan: ``width`` lanes, the first being the expiry."""
         if plan.pattern <= Pattern.WKS:
             return AnswerQueue(width)
-        lifespan = plan.lifespan_us
+        lifespan = self.longest_life(plan)
         if lifespan is None:
-            return AnswerList(width)
+            return LazyAnswerList(width)
         return AnswerCalendar(width, self._strategy.partitions, lifespan)
 
 

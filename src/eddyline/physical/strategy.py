@@ -103,8 +103,8 @@ class Strategy:
 
     @property
     def shares(self) -> bool:
-        """Whether queries may share a flow: its rows leave by ``exp``, and no answer is kept."""
-        return self.state == "upa" and not self.views
+        """Whether queries may share a flow: its rows leave by ``exp``."""
+        return self.state == "upa"
 
     def explicit_above_negation(self, plan: Plan) -> bool:
         """Whether the operators above a negation do better with a '-' for every row that leaves.

@@ -13,7 +13,7 @@ import numpy as np
 
 from eddyline.kernels.lineage import by_bit, earliest, expand, within_reach
 from eddyline.runtime.stores.columns import Array
-from eddyline.types import FOREVER
+from eddyline.types import BEGINNING, FOREVER
 
 _Lists = tuple[Array, Array]
 
@@ -102,12 +102,22 @@ class Recipients:
         """The recipients after only rows where bool[n] ``kept`` are left; the others have none."""
         return Recipients((np.cumsum(kept) - 1)[self.rows], self.starts, self._exp)
 
+    def last_exp(self, n: int) -> Array:
+        """int64[n], when each row has left all answers; without recipients, BEGINNING."""
+        last = np.full(n, BEGINNING, np.int64)
+        np.maximum.at(last, self.rows, self.exp)
+        return last
+
+    def lineage(self, n: int, words: int) -> tuple[Array, Array]:
+        """int64[n], the number of each row's lineage among several, uint64[k, words]."""
+        lineage, bit = np.zeros((n, words), np.uint64), self.query
+        mask = np.uint64(1) << (bit & 63).astype(np.uint64)
+        np.bitwise_or.at(lineage, (self.rows, bit >> 6), mask)
+        return np.arange(n), lineage
+
     def sets(self, n: int) -> tuple[Array, Sequence[Array]]:
         """int64[n], the number of the set of queries that get each row; and these sets (int64)."""
-        lineage = np.zeros((n, (self.width + 63) // 64), np.uint64)
-        bit = self.query
-        word, mask = bit >> 6, np.uint64(1) << (bit & 63).astype(np.uint64)
-        np.bitwise_or.at(lineage, (self.rows, word), mask)
+        _, lineage = self.lineage(n, (self.width + 63) // 64)
         different, number = np.unique(lineage, axis=0, return_inverse=True)
         members = np.unpackbits(different.view(np.uint8), axis=1, bitorder="little")
         return number.ravel(), [np.flatnonzero(some) for some in members]
@@ -209,6 +219,23 @@ class NestedRecipients(Recipients):
         return NestedRecipients(
             self._rows_exp[rows], self._level[rows], self._reach, instants, until
         )
+
+    def last_exp(self, n: int) -> Array:
+        if self._until is not None:
+            return super().last_exp(n)
+        longest = int(self._reach.argmax())  # its windows contain those of all others
+        rows, exp = self.of(longest)
+        last = np.full(n, BEGINNING, np.int64)
+        last[rows] = exp
+        return last
+
+    def lineage(self, n: int, words: int) -> tuple[Array, Array]:
+        if self._until is not None:
+            return super().lineage(n, words)
+        levels = np.arange(int(self._level.max(initial=0)) + 1)
+        get = np.zeros((levels.size, 64 * words), np.bool_)
+        get[:, : self.width] = self._reach >= levels[:, np.newaxis]
+        return self._level, np.packbits(get, axis=1, bitorder="little").view(np.uint64)
 
     def sets(self, n: int) -> tuple[Array, Sequence[Array]]:
         if self._until is None:

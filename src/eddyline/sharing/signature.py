@@ -112,6 +112,11 @@ class Signature:
         return different and bool(self.edges) and not any(self.counted)
 
     @property
+    def takes_back(self) -> bool:
+        """Whether results of the flow are taken back."""
+        return any(self.counted) or (not self.windowed and self.sources[0].takes_back)
+
+    @property
     def counted(self) -> tuple[bool, ...]:
         """By source, whether it has windows of rows with lengths per query."""
         joined = len(self.sources) > 1

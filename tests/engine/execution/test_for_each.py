@@ -56,6 +56,19 @@ def test_options_do_not_matter(options: dict[str, Any]) -> None:
     script.advance("20s").finish()
 
 
+@pytest.mark.parametrize(
+    ("kind", "updates"),
+    thinned(
+        3, [k for k in ALL if k in QUERIES and k != "distinct"], ["retroactive", "non-retroactive"]
+    ),
+)
+def test_materialised_answers(kind: str, updates: str) -> None:
+    """Rules come and go, and those of a non-retroactive table stay in the answer for a while."""
+    chance = random.Random(f"{kind} {updates}")
+    script = scripted(kind, updates, views=True, chunk_rows=5)
+    assert play(script, Changes(chance), chance, 10).changes().num_rows > 2
+
+
 @pytest.mark.parametrize("kind", ALL)
 def test_a_static_table(kind: str) -> None:
     script = Script(STREAMS + TABLE, {}, tables={"rules": FIRST, "names": NAMES})

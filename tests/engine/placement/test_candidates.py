@@ -15,7 +15,7 @@ from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePl
 from eddyline.engine.placement.records import record, recorded
 from eddyline.optimizer.statistics import UNKNOWN, Statistics
 from eddyline.physical.flows import Sharing
-from eddyline.physical.strategy import Strategy
+from eddyline.physical.strategy import StateStrategy, Strategy
 from eddyline.sharing.signature import decompose
 from eddyline.testing import engine_with
 
@@ -42,10 +42,10 @@ def found(
     emit: Emit = INSERTS,
     statistics: Statistics = UNKNOWN,
     name: str = "q",
-    views: bool = False,
+    state: StateStrategy = "upa",
     **sharing: Any,
 ) -> Candidates:
-    strategy = Strategy(views=views, statistics=statistics)
+    strategy = Strategy(state=state, statistics=statistics)
     return candidates(name, plan_of(sql), emit, strategy, Sharing(**sharing), replaces=False)
 
 
@@ -88,7 +88,7 @@ def test_a_join_of_three_streams_begins_in_a_flow_unless_rates_are_known() -> No
     [
         ({"executor": "tree"}, "executor is 'tree'"),
         ({"emit": Emit("final")}, "EMIT FINAL is made by operators of its own"),
-        ({"views": True}, "the state option or views ask for operators of its own"),
+        ({"state": "direct"}, "the state option asks for operators of its own"),
     ],
 )
 def test_some_options_leave_only_a_tree(options: dict[str, Any], why: str) -> None:

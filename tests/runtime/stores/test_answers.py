@@ -12,9 +12,11 @@ from eddyline.runtime.stores.answers import (
     AnswerList,
     AnswerQueue,
     AnswerStore,
+    LazyAnswerList,
     refill,
     saved,
 )
+from eddyline.runtime.stores.columns import Array
 
 LIFESPAN = 101
 
@@ -22,6 +24,8 @@ LIFESPAN = 101
 def make(kind: str) -> AnswerStore:
     if kind == "queue":
         return AnswerQueue(2)
+    if kind == "lazy list":
+        return LazyAnswerList(2)
     return AnswerList(2) if kind == "list" else AnswerCalendar(2, 9, LIFESPAN)
 
 
@@ -30,7 +34,7 @@ step = st.tuples(
 )
 
 
-@pytest.mark.parametrize("kind", ["queue", "calendar", "list"])
+@pytest.mark.parametrize("kind", ["queue", "calendar", "list", "lazy list"])
 @settings(max_examples=50, derandomize=True)
 @given(steps=st.lists(step, max_size=14))
 def test_every_row_alive_is_there(kind: str, steps: list[tuple[str, list[int]]]) -> None:
@@ -65,3 +69,22 @@ def test_expired_rows_go(kind: str) -> None:
         exp = np.arange(clock + 1, clock + 21) + 80
         store.push([exp, exp], clock)
         assert len(store) <= 100 + 2 * 20 + 12
+
+
+def test_a_lazy_list_is_at_most_twice_as_long_as_what_is_left() -> None:
+    store = LazyAnswerList(2)
+    for clock in range(0, 200_000, 20):
+        exp = np.arange(clock + 1, clock + 21) + 4_980
+        store.push([exp, exp], clock)
+        assert len(store) <= 2 * 5_000 + 1_024 + 20
+    assert len(store) >= 5_000
+
+
+def test_a_lazy_list_leaves_out_what_was_taken_back() -> None:
+    def left(lanes: Array) -> Array:
+        return np.flatnonzero(lanes[1] >= 0)
+
+    store = LazyAnswerList(2, left)
+    store.push([np.array([9, 9, 9]), np.array([1, -1, 2])], 0)
+    assert [lane.tolist() for lane in store.rows()] == [[9, 9], [1, 2]]
+    assert len(store) == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,11 +34,36 @@ VIEW = "CREATE VIEW large AS SELECT k, v FROM b [RANGE 8 SECONDS] WHERE v > 30"
 ADDED = f"SELECT a.v % 3 AS g, SUM(b.v) AS s FROM {JOIN} GROUP BY a.v % 3"
 
 
-class Case:
-    """A job over two feeds, and an engine with the same input."""
+#: Queries that share flows.
+ALIKE = {
+    **{f"over{n}": f"SELECT k, v FROM a [RANGE {n + 2} SECONDS] WHERE v > {n}" for n in range(4)},
+    **{f"met{n}": f"SELECT b.k, a.v FROM {JOIN} AND b.v > {9 * n}" for n in range(4)},
+    **{
+        f"told{n}": f"SELECT k, v FROM a [RANGE 3 SECONDS] WHERE v > {n} EMIT CHANGES" for n in "19"
+    },
+    **{f"sum{n}": f"SELECT k, SUM(v) AS s FROM b [RANGE {n} SECONDS] GROUP BY k" for n in "36"},
+    **{f"no{n}": ALL["lonely"].replace("WHERE", f"WHERE a.v > {n} AND", 1) for n in "15"},
+}
 
-    def __init__(self, spark: SparkSession, feeds: tuple[Feed, Feed], place: Path) -> None:
+
+class Case:
+    """A job over two feeds, and an engine with the same input.
+
+    Args:
+        views: whether the job materialises its answers.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        feeds: tuple[Feed, Feed],
+        place: Path,
+        queries: Mapping[str, str] = ALL,
+        *,
+        views: bool = False,
+    ) -> None:
         self.spark, self.feeds, self.place = spark, feeds, place
+        self._queries, self._views = queries, views
         self.fails = 0
         self._tables = dict(zip("ab", (stream_tables(1, 8), stream_tables(2, 8)), strict=True))
         self.engine = Engine()
@@ -46,7 +71,7 @@ class Case:
         self.engine.sql("CREATE TABLE names (k BIGINT, name STRING)")
         self.engine.table("names", NAMES)
         self.engine.sql(VIEW)
-        for name, sql in ALL.items():
+        for name, sql in queries.items():
             self.engine.query(sql, name=name)
 
     def _print(self, *_: object) -> None:
@@ -63,10 +88,12 @@ class Case:
             printer=self._print,
             restart=Restart(limit=2, first_s=0.01),
         )
+        if self._views:
+            session.sql("SET views = TRUE")
         session.sql(definitions({n: f.source for n, f in zip("ab", self.feeds, strict=True)}))
         session.table("names", self.spark.createDataFrame(NAMES.to_pandas()))
         session.sql(VIEW)
-        for name, sql in ALL.items():
+        for name, sql in self._queries.items():
             session.query(name, sql, sink="print" if name == "pairs" else "noop")
         session.query("passing", "SELECT k FROM a WHERE v > 50", sink="noop")
         run = session.start()
@@ -133,3 +160,27 @@ def test_answers_are_those_of_an_engine(
     kept = [name for name in ALL if name != "every"]
     with case.running() as run:
         case.check(run, [*kept, "added"])
+
+
+def test_materialised_answers_are_those_of_an_engine(
+    spark: SparkSession, feeds: tuple[Feed, Feed], tmp_path: Path
+) -> None:
+    case = Case(spark, feeds, tmp_path, ALIKE | {"pairs": ALL["pairs"]}, views=True)
+    names = [*ALIKE, "pairs"]
+    with case.running() as run:
+        case.check(run, names)
+        case.write(run, 0, 3)
+        case.check(run, names)
+        run.add("added", f"SELECT b.k, a.v FROM {JOIN} AND b.v > 60", sink="noop")
+        run.answer("added")  # the shards have added it
+        case.engine.query(f"SELECT b.k, a.v FROM {JOIN} AND b.v > 60", name="added")
+        run.drop("met1")
+        case.fails = 1  # a batch is repeated, by engines that are rebuilt
+        case.write(run, 3, 5)
+        names = [*(name for name in names if name != "met1"), "added"]
+        case.check(run, names)
+        assert run.restarts == 1
+    with case.running() as run:
+        case.check(run, names)
+        case.write(run, 5, 7)
+        case.check(run, names)

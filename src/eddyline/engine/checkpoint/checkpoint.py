@@ -150,3 +150,6 @@ class EngineCheckpoint:
         for group in inputs.groups.all:
             for operator in self._parts.queries.execution.chain_of(group).operators:
                 operator.clock = group.clock
+        for shared in self._parts.queries.execution.flows.values():
+            for view in shared.views:
+                view.rebuild(shared.flow.clock)

@@ -22,6 +22,7 @@ from eddyline.engine.execution.subscriptions import (
     TreeSubscription,
     rows_seen,
     seconds_unshared,
+    subscription_in,
 )
 from eddyline.engine.ingest.tables import ParameterTable
 from eddyline.engine.ingest.watermarks import StreamGroup, StreamGroups
@@ -121,14 +122,14 @@ class Execution:
             instances: how they run above the flow; None: they do not.
             restored: whether those above a flow are added later, from a checkpoint.
         """
-        shared = self._flow(query, placement)
+        shared, part = self._flow(query, placement), placement.part
         schema, group = query.change_schema, self.group_of(query)
         subscription: ParameterizedSubscription
         if instances is None:
-            part = placement.part
-            subscription = ParameterizedSubscription(query.name, shared, part, schema, table)
-        else:
-            part = placement.part  # rows of one instance do not replace those of another
+            kept = self._planner.is_materialised(query.plan)
+            of = query.name, shared, part, schema, table
+            subscription = ParameterizedSubscription(*of, kept=kept)
+        else:  # rows of one instance do not replace those of another
             width = len(placement.signature.schema)
             operator = self._flow_planner.per_query(shared.flow, part, width, replaces=False)
             subscription = ParameterizedGroups(
@@ -223,8 +224,7 @@ class Execution:
             self.graph.sweep()
             raise
         self.graph.use(operator)
-        replaces = query.replace_key is not None
-        table = TreeTable(query.name, query.change_schema, self.pending, replaces=replaces)
+        table = TreeTable(query.name, query.change_schema, self.pending, replaces=query.replaces)
         self.graph.add_end(operator, table)
         group = self.group_of(query)
         if group.began is not None:
@@ -238,7 +238,8 @@ class Execution:
         return TreeSubscription(operator, table)
 
     def _join_flow(self, query: Query, placement: FlowPlacement) -> FlowSubscription:
-        shared, key = self._flow(query, placement), placement.table
+        kept = self._planner.is_materialised(query.plan)
+        shared, key = self._flow(query, placement), (placement.table, kept)
         try:
             if placement.is_numbered:
                 return self._join_grouping(query, shared, placement)
@@ -247,10 +248,10 @@ class Execution:
             self.graph.sweep()
             self._release(shared, shared.flow)
             raise
-        replaces = query.replace_key is not None
-        table = shared.table(key, query.change_schema, placement.part, replaces=replaces)
+        of = key, query.change_schema, placement.part
+        table = shared.table(*of, replaces=query.replaces, kept=kept)
         table.subscribe(query.name, bit)
-        return FlowSubscription(shared, table, key, (bit,))
+        return subscription_in(shared, table, key, bit, self.group_of(query).clock)
 
     def _join_grouping(
         self, query: Query, shared: SharedFlow, placement: FlowPlacement
@@ -260,8 +261,7 @@ class Execution:
         operator = self._flow_planner.per_query(shared.flow, part, len(shared.signature.schema))
         bit = shared.admit(query.name, key, part, placement.kind)
         is_new = key not in shared.groupings
-        replaces = query.replace_key is not None
-        grouping = shared.grouping(key, query.change_schema, operator, replaces=replaces)
+        grouping = shared.grouping(key, query.change_schema, operator, replaces=query.replaces)
         grouping.subscribe(query.name, bit)
         constants = constants_of(part)
         number = placement.number

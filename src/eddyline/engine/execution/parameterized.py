@@ -18,6 +18,7 @@ import pyarrow as pa
 from eddyline.algebra.expressions import Literal
 from eddyline.algebra.parameters import substitute
 from eddyline.engine.execution.parameterized_tables import (
+    MaterialisedParameterizedTable,
     ParameterizedGrouping,
     ParameterizedTable,
 )
@@ -47,6 +48,7 @@ class ParameterizedSubscription(FlowSubscription):
     Args:
         part: what the query adds to the flow, with Parameters.
         parameters: the table with the instances' rows.
+        kept: whether the answer is kept.
     """
 
     def __init__(
@@ -56,10 +58,13 @@ class ParameterizedSubscription(FlowSubscription):
         part: Part,
         schema: pa.Schema,
         parameters: ParameterTable,
+        *,
+        kept: bool = False,
     ) -> None:
         self._name = name
         rows, updates = parameters
-        self._results = self._new_table(name, shared, part, schema, rows)
+        self._results = self._new_table(name, shared, part, schema, rows, kept=kept)
+        self.view = self._results.view
         super().__init__(shared, self._results, ("parameterized", name), ())
         self.parameters = parameters
         self.rows = rows
@@ -79,9 +84,17 @@ class ParameterizedSubscription(FlowSubscription):
             rows.remember(self._lifespan_us)
 
     def _new_table(
-        self, name: str, shared: SharedFlow, part: Part, schema: pa.Schema, rows: Stem
+        self,
+        name: str,
+        shared: SharedFlow,
+        part: Part,
+        schema: pa.Schema,
+        rows: Stem,
+        *,
+        kept: bool,
     ) -> ParameterizedTable | ParameterizedGrouping:
-        return ParameterizedTable(name, shared, part, schema, rows)
+        make = MaterialisedParameterizedTable if kept else ParameterizedTable
+        return make(name, shared, part, schema, rows)
 
     @property
     def _lifespan_us(self) -> int:
@@ -105,12 +118,12 @@ class ParameterizedSubscription(FlowSubscription):
         there = self._there().tolist()
         for row in self._bit_of.keys() - set(there):
             self._remove(row)
-        self._add(np.array([row for row in there if row not in self._bit_of], np.int64))
+        self._add(np.array([row for row in there if row not in self._bit_of], np.int64), clock)
         if self._past is not None and not self._retired:
             died = self._past.held(DEATH[0])
             recent = np.flatnonzero((died < FOREVER) & (died > clock - self._lifespan_us))
             gone = self._past.ids(recent + self._past.first)
-            self._add(gone)
+            self._add(gone, clock)
             for row, instant in zip(gone.tolist(), died[recent].tolist(), strict=True):
                 self._remove(row, instant + self._lifespan_us)
 
@@ -127,12 +140,13 @@ class ParameterizedSubscription(FlowSubscription):
             return
         for bit in [bit for bit, until in self._retired.items() if until <= clock]:
             del self._retired[bit]
+            self._dismissing(bit)
             self.shared.flow.dismiss(bit)
         changed = self.rows.changed
         for run in np.split(np.arange(changed.ids.size), np.flatnonzero(np.diff(changed.sign)) + 1):
             rows, comes = changed.ids[run], bool((changed.sign[run] > 0).all())
             if comes:
-                self._add(rows)
+                self._add(rows, clock)
             if (
                 self.parameters.updates == "retroactive"
                 and rows.size
@@ -150,7 +164,7 @@ class ParameterizedSubscription(FlowSubscription):
             positions = positions[self.rows.held(DEATH[0]) == FOREVER]
         return self.rows.ids(positions)
 
-    def _add(self, row_ids: Array) -> None:
+    def _add(self, row_ids: Array, clock: int) -> None:
         columns = [self.rows.gather(i, row_ids).to_pylist() for i in range(len(self.rows.schema))]
         for row, *values in zip(row_ids.tolist(), *columns, strict=True):
             part = _instance(self._part, values)
@@ -159,6 +173,8 @@ class ParameterizedSubscription(FlowSubscription):
             self._bit_of[row] = bit
             self._admitted(bit, row, part, values)
         self._added()
+        if self.view is not None:
+            self.view.admit([self._bit_of[row] for row in row_ids.tolist()], clock)
 
     def _admitted(self, bit: int, row: int, part: Part, values: Sequence[Any]) -> None:
         """An instance is in the flow; ``values`` are those of its row."""
@@ -189,11 +205,14 @@ class ParameterizedSubscription(FlowSubscription):
 
     def _dismissing(self, bit: int) -> None:
         """An instance is about to leave the flow."""
+        if self.view is not None:
+            self.view.dismiss(bit)
 
     def leave(self, name: str) -> None:
         for row in list(self._bit_of):
             self._remove(row)
         for bit in self._retired:
+            self._dismissing(bit)
             self.shared.flow.dismiss(bit)
         self.shared.flow.let_go(self._windows)
         self.shared.close(self._key)
@@ -210,6 +229,8 @@ class ParameterizedSubscription(FlowSubscription):
         self._results.collect(replace(batch, ts=ts, sign=signs, pair=None), None)
 
     def _answer(self, clock: int, bits: Sequence[int]) -> Batch:
+        if self.view is not None and not self.shared.flow.waiting:
+            return self.view.answer(clock, bits)
         return self.shared.answer(clock, bits)
 
     def answer(self, clock: int) -> Batch:
@@ -260,7 +281,14 @@ class ParameterizedGroups(ParameterizedSubscription):
         operator.hold(self._above)
 
     def _new_table(
-        self, name: str, shared: SharedFlow, part: Part, schema: pa.Schema, rows: Stem
+        self,
+        name: str,
+        shared: SharedFlow,
+        part: Part,
+        schema: pa.Schema,
+        rows: Stem,
+        *,
+        kept: bool,
     ) -> ParameterizedGrouping:
         outputs = with_row(self._instances.outputs, 1 + len(_columns_of(self._instances)))
         self.grouping = ParameterizedGrouping(name, shared, self._operator, outputs, schema, rows)

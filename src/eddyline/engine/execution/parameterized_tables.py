@@ -16,7 +16,9 @@ from eddyline.physical.compiled import with_row
 from eddyline.physical.flows import output_of
 from eddyline.runtime.batch import Batch, Stored
 from eddyline.runtime.eddy.per_query import PerQuery
+from eddyline.runtime.eddy.shared_view import SharedView
 from eddyline.runtime.recipients import Recipients
+from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.stem import Stem
 from eddyline.sharing.signature import Part
 
@@ -76,6 +78,21 @@ class ParameterizedTable(ResultTable):
 
     def _with_parameters(self, batch: Batch) -> Batch:
         return self.own_rows.beside(batch)
+
+
+class MaterialisedParameterizedTable(ParameterizedTable):
+    """The same where the answers of the instances are kept."""
+
+    def __init__(
+        self, name: str, shared: SharedFlow, part: Part, schema: pa.Schema, rows: Stem
+    ) -> None:
+        super().__init__(name, shared, part, schema, rows)
+        self.view: SharedView = shared.new_view()
+
+    def collect(self, batch: Batch, arrived: float | Array | None) -> None:
+        if batch.ts.size and arrived is not None:  # others are there: an instance comes or goes
+            self.view.keep(batch)
+        super().collect(batch, arrived)
 
 
 class ParameterizedGrouping(Grouping):

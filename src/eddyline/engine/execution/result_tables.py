@@ -19,6 +19,7 @@ from eddyline.engine.execution.pieces import EXP, Piece, TableChanges
 from eddyline.engine.query_metrics import QueryMetrics
 from eddyline.physical.flows import output_of
 from eddyline.runtime.batch import Batch, select_list
+from eddyline.runtime.eddy.shared_view import SharedView
 from eddyline.runtime.output import ChangeColumns, concat_changes, without_replaced
 from eddyline.runtime.stores.columns import Array
 from eddyline.types import BEGINNING
@@ -118,6 +119,9 @@ class ResultTable:
     Attributes:
         numbers: query name -> its number among the recipients.
     """
+
+    #: Keeps the answers; None: they are assembled from the state of operators.
+    view: SharedView | None = None
 
     def __init__(
         self,
@@ -244,6 +248,32 @@ class ResultTable:
     def clear(self) -> None:
         """Forget the changes."""
         self._pieces = []
+
+
+class MaterialisedTable(ResultTable):
+    """The result table of queries of a flow whose answers are kept.
+
+    Args:
+        view: keeps them.
+    """
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        pending: Pending,
+        tally: Tally,
+        outputs: Sequence[Expr],
+        view: SharedView,
+        *,
+        replaces: bool,
+    ) -> None:
+        super().__init__(schema, pending, tally, outputs, replaces=replaces)
+        self.view: SharedView = view
+
+    def collect(self, batch: Batch, arrived: float | Array | None) -> None:
+        if batch.ts.size:
+            self.view.keep(batch)
+        super().collect(batch, arrived)
 
 
 class TreeTable(ResultTable):

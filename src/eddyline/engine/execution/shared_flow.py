@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.engine.execution.groupings import Grouping
-from eddyline.engine.execution.result_tables import Pending, ResultTable, Tally
+from eddyline.engine.execution.result_tables import MaterialisedTable, Pending, ResultTable, Tally
 from eddyline.engine.query_metrics import QueryMetrics
 from eddyline.physical.flows import member
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.flow import Flow
 from eddyline.runtime.eddy.per_query import PerQuery
+from eddyline.runtime.eddy.shared_view import SharedView
 from eddyline.runtime.failures import EVERY_QUERY, Failure
 from eddyline.runtime.stores.columns import Array
 from eddyline.sharing.signature import Part, Signature
@@ -144,13 +145,26 @@ class SharedFlow:
             del self.kinds[kind.part]
         self._masks = None
 
-    def table(self, key: object, schema: pa.Schema, part: Part, *, replaces: bool) -> ResultTable:
-        """The result table of the queries with this select list."""
+    def table(
+        self, key: object, schema: pa.Schema, part: Part, *, replaces: bool, kept: bool = False
+    ) -> ResultTable:
+        """The result table of the queries with this select list; ``kept``: with their answers."""
         if key not in self.tables:
-            self.tables[key] = ResultTable(
-                schema, self.pending, self.tally, part.outputs, replaces=replaces
-            )
+            of = schema, self.pending, self.tally, part.outputs
+            if kept:
+                self.tables[key] = MaterialisedTable(*of, self.new_view(), replaces=replaces)
+            else:
+                self.tables[key] = ResultTable(*of, replaces=replaces)
         return self.tables[key]
+
+    def new_view(self) -> SharedView:
+        """What keeps the answers of a result table."""
+        return SharedView(self.flow, takes_back=self.signature.takes_back)
+
+    @property
+    def views(self) -> list[SharedView]:
+        """The answers that are kept, by result table."""
+        return [t.view for t in self.tables.values() if t.view is not None]
 
     def grouping(
         self, key: object, schema: pa.Schema, operator: PerQuery, *, replaces: bool

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from eddyline.engine.execution.groupings import Grouping
-from eddyline.engine.execution.result_tables import ResultTable
+from eddyline.engine.execution.result_tables import MaterialisedTable, ResultTable
 from eddyline.engine.execution.shared_flow import Kind, SharedFlow
 from eddyline.engine.query_metrics import QueryMetrics
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.per_query import PerQuery
+from eddyline.runtime.eddy.shared_view import SharedView
 from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.scan import Scan
@@ -29,6 +30,8 @@ class Subscription(ABC):
 
     #: The flow that the query shares; None: it runs as a tree.
     shared: SharedFlow | None = None
+    #: What keeps its answer beside the operators; None: nothing does.
+    view: SharedView | None = None
 
     def __init__(self, operator: Operator, table: ResultTable) -> None:
         self.operator = operator
@@ -37,6 +40,11 @@ class Subscription(ABC):
     @abstractmethod
     def answer(self, clock: int) -> Batch:
         """The results that are in the answer at ``clock``."""
+
+    @property
+    def kept(self) -> int:
+        """Number of rows that its last operator keeps, and of results beside it."""
+        return self.operator.kept() + (0 if self.view is None else len(self.view))
 
     @property
     def suspensions(self) -> tuple[int, int]:
@@ -105,6 +113,26 @@ class FlowSubscription(Subscription):
             self.shared.close(self._key)
 
 
+class MaterialisedSubscription(FlowSubscription):
+    """Of a query whose answer is kept beside its result table."""
+
+    def __init__(
+        self, shared: SharedFlow, table: MaterialisedTable, key: object, bit: int, clock: int
+    ) -> None:
+        super().__init__(shared, table, key, (bit,))
+        self.view: SharedView = table.view
+        self.view.admit(self.bits, clock)
+
+    def answer(self, clock: int) -> Batch:
+        if self.shared.flow.waiting:  # results of queued rows are in the answer, too
+            return super().answer(clock)
+        return self.view.answer(clock, self.bits)
+
+    def leave(self, name: str) -> None:
+        self.view.dismiss(self.bits[0])
+        super().leave(name)
+
+
 class GroupedSubscription(FlowSubscription):
     """Of a query whose rows are grouped above the flow.
 
@@ -146,6 +174,15 @@ class GroupedSubscription(FlowSubscription):
         self.operator.dismiss(self.bits[0])
         super().leave(name)
         self._grouping.renew()
+
+
+def subscription_in(
+    shared: SharedFlow, table: ResultTable, key: object, bit: int, clock: int
+) -> FlowSubscription:
+    """Of a query whose results are those of the flow; ``clock``: of its streams."""
+    if isinstance(table, MaterialisedTable):
+        return MaterialisedSubscription(shared, table, key, bit, clock)
+    return FlowSubscription(shared, table, key, (bit,))
 
 
 def rows_seen(operator: Operator) -> int:

@@ -18,7 +18,6 @@ from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.thinned import thinned
 from eddyline.optimizer.work import Work, state_of
 from eddyline.runtime.footprint import nbytes_of
-from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.stores.stem import Stem
 
 #: Added to both sizes of operators: what empty structures take is not a multiple of anything.
@@ -31,7 +30,7 @@ class StateSizes:
     """Measures the state of queries.
 
     Args:
-        stems: the SteMs of streams and tables. operators: those of all queries.
+        stems: the SteMs of streams and tables. holders: of the state of all queries.
 
     Attributes:
         factors: measured bytes as a multiple of the expected ones, by stream and table; None: all
@@ -39,20 +38,18 @@ class StateSizes:
         used: bytes at the last look; None: there was none.
     """
 
-    def __init__(
-        self, stems: Mapping[str, Stem], operators: Callable[[], Iterable[Operator]]
-    ) -> None:
+    def __init__(self, stems: Mapping[str, Stem], holders: Callable[[], Iterable[object]]) -> None:
         self.factors: dict[str | None, float] = {}
         self.used: int | None = None
         self._stems = stems
-        self._operators = operators
+        self._holders = holders
 
     def measured(self) -> dict[str | None, int]:
-        """Bytes by stream and table; None: of all operators."""
+        """Bytes by stream and table; None: of all other state."""
         found: dict[str | None, int] = {
             n: nbytes_of(stem, used=True) for n, stem in self._stems.items()
         }
-        found[None] = nbytes_of(list(self._operators()), self._stems.values(), used=True)
+        found[None] = nbytes_of(list(self._holders()), self._stems.values(), used=True)
         return found
 
     def look(self, works: Iterable[Work], statistics: Statistics) -> bool:

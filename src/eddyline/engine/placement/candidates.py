@@ -154,7 +154,7 @@ def _why_only_tree(emit: Emit, strategy: Strategy, sharing: Sharing) -> str | No
     if emit.mode == "final":
         return f"{emit} is made by operators of its own"
     if not strategy.shares:
-        return "the state option or views ask for operators of its own"
+        return "the state option asks for operators of its own"
     return None
 
 

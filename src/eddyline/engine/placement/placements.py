@@ -196,8 +196,7 @@ class Placements:
         """Perhaps with slots, which ``query.plans.filled`` fills."""
         if query.plans.candidates is not None:
             return query.plans.candidates
-        replaces = query.replace_key is not None
-        return self.candidates_of(query.name, query.plan, query.emit, replaces=replaces)
+        return self.candidates_of(query.name, query.plan, query.emit, replaces=query.replaces)
 
     def _reads_groups(self, query: Query, found: Candidates) -> bool:
         """Whether a tree groups the same rows, so that the query can read the same groups."""

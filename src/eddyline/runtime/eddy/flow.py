@@ -296,11 +296,22 @@ class Flow(Operator):
 
     def holds_rows(self) -> bool:
         """Whether there are rows that could be in the answer of a query added now."""
-        return any(not isinstance(s, Scan) or len(s.stem) for s in self.inputs)
+        return any(not isinstance(s, Scan) or len(s.stem) for s in self.sources)
 
     def counts(self, recipients: Recipients) -> Array:
         """int64[width]: how many results each query has got, given those listed in a batch."""
         return recipients.counts()
+
+    def lives(self, batch: Batch) -> list[tuple[Array, Array]]:
+        """Per source with windows by time, when the rows of results came (int64[n]) and how long
+        they live for each query (int64[width]).
+        """
+        stores = zip(batch.stores, batch.ids, self._stem_windows, strict=False)
+        return [
+            (store.lane_at("ts", store.positions(ids)), lengths)
+            for (store, ids, window), lengths in zip(stores, self._members.lengths, strict=False)
+            if isinstance(window, FlowWindow) and store is not None
+        ]
 
     # -- joins ---------------------------------------------------------
 

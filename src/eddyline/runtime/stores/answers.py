@@ -1,7 +1,8 @@
 """The rows of a materialised answer, until they expire. Nothing here is sorted.
 
 Who reads an answer skips what has expired, so expired rows may stay for a while: in the queue up to
-the end of their chunk's piece, in the calendar up to the end of their partition.
+the end of their chunk's piece, in the calendar up to the end of their partition, in the lazy list
+until they may be half of it.
 
 Source: Golab and Ozsu 2005, section 5.3.2.
 """
@@ -9,8 +10,8 @@ Source: Golab and Ozsu 2005, section 5.3.2.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.expiry import ListStore
 from eddyline.runtime.stores.slots import FreeNumbers, SlotArray
+
+#: So many rows are kept in any case.
+_FEW: Final = 1_024
 
 
 class AnswerStore(Protocol):
@@ -126,6 +130,53 @@ class AnswerCalendar:
     def rows(self) -> list[Array]:
         block = calendar.all_rows(self._count, self._partitions())
         return [np.ascontiguousarray(lane) for lane in block.T]
+
+    def __len__(self) -> int:
+        return self._count
+
+
+class LazyAnswerList:
+    """For rows of which it is not known how long they stay: a list. Those that have expired are
+    dropped when they may be half of it, so it is not scanned in each chunk.
+
+    Args:
+        width: how many lanes rows have.
+        left: which rows are left besides (int64 numbers), as others have taken some back; None:
+            all.
+    """
+
+    text = "a list that drops expired rows when they may be half of it"
+
+    def __init__(self, width: int, left: Callable[[Array], Array] | None = None) -> None:
+        self._left = left
+        self._lanes = np.zeros((width, 0), np.int64)
+        self._new: list[Array] = []
+        self._count = 0
+        self._most = _FEW
+
+    def push(self, rows: Sequence[Array], clock: int) -> None:
+        if rows[0].size:
+            self._new.append(np.stack(rows))
+            self._count += rows[0].size
+        if self._count > self._most:
+            self._take_in()
+            self._lanes = self._lanes[:, self._lanes[0] > clock]
+            self._count = self._lanes.shape[1]
+            self._most = 2 * self._count + _FEW
+
+    def rows(self) -> list[Array]:
+        self._take_in()
+        return list(self._lanes)
+
+    def _take_in(self) -> None:
+        """Put the new rows to the others."""
+        if not self._new:
+            return
+        self._lanes = np.concatenate([self._lanes, *self._new], axis=1)
+        self._new = []
+        if self._left is not None:
+            self._lanes = self._lanes[:, self._left(self._lanes)]
+        self._count = self._lanes.shape[1]
 
     def __len__(self) -> int:
         return self._count

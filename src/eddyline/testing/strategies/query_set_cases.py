@@ -80,11 +80,11 @@ _OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "selections": ("push", "auto", "pull"),
     "schedule": ("lwo", "swf", "greedy"),
     "keep": ({}, {}, {}, {"a": 0.6}, {"a": 0.8, "c": 0.5}),
+    "views": (False, True),
 }
 #: Further options; some of them disable sharing.
 _STATE_OPTIONS: Final[dict[str, tuple[Any, ...]]] = {
     "state": ("upa", "direct", "negative-tuple"),
-    "views": (False, True),
     "lazy_expiry": (None, "2 seconds"),
 }
 
