@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from eddyline.kernels import moments
 from eddyline.kernels.aggregates import SignedRows
+from eddyline.kernels.group_limbs import NO_PLACE
 from eddyline.runtime.aggregates.sums import Moments as Sums
 
 
@@ -22,7 +23,7 @@ class Moments:
     def __init__(self, what: int) -> None:
         self.what = what
         self.counters, self.sums = np.zeros((1, 4), np.int64), np.zeros((1, moments.parts_of(what)))
-        self.place, self.free = np.array([moments.NO_PLACE]), np.array([moments.NO_PLACE, 0])
+        self.place, self.free = np.array([NO_PLACE]), np.array([NO_PLACE, 0])
         self.limbs = np.zeros((0, moments.limbs_of(what)), np.int64)
         self.reported, self.shown = np.zeros(1), np.zeros(1, np.bool_)
 
@@ -178,7 +179,7 @@ def test_what_has_been_there_leaves_no_trace(
         else:
             assert found == pytest.approx(exact, rel=1e-14, abs=5e-324)
     assert not group.sums.any()
-    assert group.place[0] == moments.NO_PLACE
+    assert group.place[0] == NO_PLACE
 
 
 def test_limbs_are_only_kept_while_large_and_small_values_meet() -> None:
@@ -186,11 +187,11 @@ def test_limbs_are_only_kept_while_large_and_small_values_meet() -> None:
     for what in (moments.SUM, moments.AVG, moments.STDDEV):
         group = Moments(what)
         group.run(random.normal(size=100), 1)
-        assert group.place[0] == moments.NO_PLACE
+        assert group.place[0] == NO_PLACE
         group.run([1e36, -1e-300], 1)
-        assert group.place[0] != moments.NO_PLACE
+        assert group.place[0] != NO_PLACE
         group.run([1e36, -1e-300], -1)
-        assert group.place[0] == moments.NO_PLACE
+        assert group.place[0] == NO_PLACE
 
 
 def test_many_groups_have_limbs_of_their_own() -> None:

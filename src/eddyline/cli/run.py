@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -29,6 +29,10 @@ from eddyline.cli.serving import (
     http_server,
 )
 from eddyline.cli.spark_properties import Jars, Master, Packages, Properties, spark_properties
+
+if TYPE_CHECKING:
+    from eddyline.cli.view import JobView
+    from eddyline.spark.operation.http_server import HttpServer
 
 _Checkpoint = Annotated[
     str | None,
@@ -164,10 +168,14 @@ def run(
             http=server,
         )
         view = make_view(as_json=json)
-        view.place("log", str(log))
-        if server is not None:
-            view.place("http", server.url)
+        _show_places(view, log, server)
         run_job(job, view, spark)
+
+
+def _show_places(view: JobView, log: Path, server: HttpServer | None) -> None:
+    view.place("log", str(log))
+    if server is not None:
+        view.place("http", server.url)
 
 
 def _check_shards(shards: int | None, max_shards: int | None) -> None:

@@ -14,7 +14,7 @@ from eddyline.engine.execution.progress import Progress
 from eddyline.engine.feeding import Feeding
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.locking import EngineLock
-from eddyline.engine.overload.controller import Overload
+from eddyline.engine.overload.controller import Measured, Overload
 from eddyline.engine.overload.drop_box import DropBox
 from eddyline.engine.overload.intake_times import IntakeTimes
 from eddyline.engine.overload.shedding import Shedding
@@ -135,11 +135,11 @@ def connect(
 def _overload(
     shedding: Shedding, inputs: Inputs, queries: QuerySet, statistics: Statistics, prices: Prices
 ) -> Overload:
-    graph, measured = queries.execution.graph, inputs.measuring.statistics
+    graph = queries.execution.graph
     intake = IntakeTimes(lambda: sum(o.cpu_seconds + o.delivering_seconds for o in graph))
     sizes = StateSizes(inputs.stems, queries.holders)
-    workload = queries.workload
-    overload = Overload(shedding, inputs, workload, statistics, measured, prices, intake, sizes)
+    measured = Measured(inputs.measuring.statistics, intake, sizes)
+    overload = Overload(shedding, inputs, queries.workload, statistics, prices, measured)
 
     def release(query: Query) -> None:
         """A query that is set aside neither needs capacity nor refuses that rows are dropped."""

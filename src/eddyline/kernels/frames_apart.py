@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eddyline.kernels.frames import NONE, Lists, append, take_oldest
-from eddyline.kernels.options import bare, kernel
+from eddyline.kernels.options import bare, bare_inlined, kernel
 
 
 class Apart(NamedTuple):
@@ -48,6 +48,15 @@ class Places(NamedTuple):
 _COUNT, _INSIDE, _NEXT = range(3)
 
 
+class _Changes(NamedTuple):
+    """Changes of frames, as ``turn_apart`` returns them."""
+
+    row: np.ndarray
+    of: np.ndarray
+    sign: np.ndarray
+    emit: np.ndarray
+
+
 @kernel
 def turn_apart(
     ts: np.ndarray,
@@ -69,59 +78,122 @@ def turn_apart(
         that lists have no more.
     """
     n, m, gone = partition.size, 0, 0
-    row = np.empty(4 * n, np.int64)
-    of, sign, emit = np.empty_like(row), np.empty(4 * n, np.int8), np.empty(4 * n, np.bool_)
+    changes = _no_changes(4 * n)
     left = np.empty(n, np.int64)
-    rows, heads = places.rows, places.heads
     for i in range(n):
         p, r = partition[i], number[i]
-        same = lists.size[p] > 0 and rows[lists.last[p], 0] == ts[i]
-        if not (bounds.groups and same and heads[p, _COUNT] > 0):
-            heads[p, _COUNT] += 1
-        append(r, p, lists)
-        rows[r, 0], rows[r, 1] = ts[i], heads[p, _COUNT]
-        if heads[p, _NEXT] == NONE:
-            heads[p, _NEXT] = r
-        room = m + 2 * lists.size[p] + 2
-        if room > row.size:
-            row = np.concatenate((row, np.empty(room, np.int64)))
-            of = np.concatenate((of, np.empty(room, np.int64)))
-            sign = np.concatenate((sign, np.empty(room, np.int8)))
-            emit = np.concatenate((emit, np.empty(room, np.bool_)))
-        if gone + lists.size[p] > left.size:
-            left = np.concatenate((left, np.empty(left.size + lists.size[p], np.int64)))
-        while bounds.most >= 0 and rows[lists.first[p], 1] < heads[p, _COUNT] - bounds.most:
-            was_next = lists.first[p] == heads[p, _NEXT]
-            oldest = take_oldest(p, lists)
-            left[gone] = oldest
-            gone += 1
-            if was_next:
-                heads[p, _NEXT] = lists.first[p]
-            else:
-                heads[p, _INSIDE] -= 1
-                row[m], of[m], sign[m], emit[m] = oldest, p, -1, False
-                m += 1
-        while heads[p, _INSIDE] < lists.size[p] and _enters(heads[p, _NEXT], r, bounds, rows):
-            entering = heads[p, _NEXT]
-            row[m], of[m], sign[m], emit[m] = entering, p, 1, False
-            m += 1
-            heads[p, _INSIDE] += 1
-            if heads[p, _INSIDE] == lists.size[p]:
-                heads[p, _NEXT] = NONE
-            else:
-                heads[p, _NEXT] = lists.following[entering]
-            if bounds.most < 0:
-                left[gone] = take_oldest(p, lists)
-                gone += 1
-                heads[p, _INSIDE] -= 1
+        _append_placed(ts[i], r, p, bounds.groups, lists, places)
+        size = lists.size[p]
+        if m + 2 * size + 2 > changes.row.size:
+            changes = _longer(changes, m + 2 * size + 2)
+        if gone + size > left.size:
+            left = np.concatenate((left, np.empty(left.size + size, np.int64)))
+        if bounds.most >= 0:
+            m, gone = _drop_oldest(p, bounds.most, lists, places, changes, m, left, gone)
+        m, gone = _let_enter(p, r, bounds, lists, places, changes, m, left, gone)
         if bounds.exclude == EXCLUDE_TIES and bounds.before == 0:
-            row[m], of[m], sign[m], emit[m] = r, p, 1, True
-            row[m + 1], of[m + 1], sign[m + 1], emit[m + 1] = r, p, -1, False
-            m += 2
+            m = _note(changes, m, r, p, 1, True)
+            m = _note(changes, m, r, p, -1, False)
         else:
-            row[m], of[m], sign[m], emit[m] = NONE, p, 1, True
-            m += 1
-    return row[:m], of[:m], sign[:m], emit[:m], left[:gone]
+            m = _note(changes, m, NONE, p, 1, True)
+    return changes.row[:m], changes.of[:m], changes.sign[:m], changes.emit[:m], left[:gone]
+
+
+@kernel
+def _no_changes(room: int) -> _Changes:
+    row, of = np.empty(room, np.int64), np.empty(room, np.int64)
+    return _Changes(row, of, np.empty(room, np.int8), np.empty(room, np.bool_))
+
+
+@kernel
+def _longer(changes: _Changes, more: int) -> _Changes:
+    """The changes, with room for more behind them."""
+    return _Changes(
+        np.concatenate((changes.row, np.empty(more, np.int64))),
+        np.concatenate((changes.of, np.empty(more, np.int64))),
+        np.concatenate((changes.sign, np.empty(more, np.int8))),
+        np.concatenate((changes.emit, np.empty(more, np.bool_))),
+    )
+
+
+@bare_inlined
+def _note(changes: _Changes, m: int, row: int, p: int, sign: int, emit: bool) -> int:
+    """Note a change as number m; returns the new number of changes."""
+    changes.row[m], changes.of[m] = row, p
+    changes.sign[m], changes.emit[m] = sign, emit
+    return m + 1
+
+
+@bare
+def _append_placed(ts: int, r: int, p: int, groups: bool, lists: Lists, places: Places) -> None:
+    """Append a row to the list of its partition, and note its place."""
+    rows, heads = places
+    same = lists.size[p] > 0 and rows[lists.last[p], 0] == ts
+    if not (groups and same and heads[p, _COUNT] > 0):
+        heads[p, _COUNT] += 1
+    append(r, p, lists)
+    rows[r, 0], rows[r, 1] = ts, heads[p, _COUNT]
+    if heads[p, _NEXT] == NONE:
+        heads[p, _NEXT] = r
+
+
+@bare
+def _drop_oldest(
+    p: int,
+    most: int,
+    lists: Lists,
+    places: Places,
+    changes: _Changes,
+    m: int,
+    left: np.ndarray,
+    gone: int,
+) -> tuple[int, int]:
+    """Drop the rows of a list that are before the first bound of the frame; returns the new numbers
+    of changes and of rows that lists have no more.
+    """
+    rows, heads = places
+    while rows[lists.first[p], 1] < heads[p, _COUNT] - most:
+        was_next = lists.first[p] == heads[p, _NEXT]
+        oldest = take_oldest(p, lists)
+        left[gone] = oldest
+        gone += 1
+        if was_next:
+            heads[p, _NEXT] = lists.first[p]
+        else:
+            heads[p, _INSIDE] -= 1
+            m = _note(changes, m, oldest, p, -1, False)
+    return m, gone
+
+
+@bare
+def _let_enter(
+    p: int,
+    current: int,
+    bounds: Apart,
+    lists: Lists,
+    places: Places,
+    changes: _Changes,
+    m: int,
+    left: np.ndarray,
+    gone: int,
+) -> tuple[int, int]:
+    """Let the rows of a list enter that the frame of the current row has; returns as
+    ``_drop_oldest``. Without a first bound the list does not keep them.
+    """
+    rows, heads = places
+    while heads[p, _INSIDE] < lists.size[p] and _enters(heads[p, _NEXT], current, bounds, rows):
+        entering = heads[p, _NEXT]
+        m = _note(changes, m, entering, p, 1, False)
+        heads[p, _INSIDE] += 1
+        if heads[p, _INSIDE] == lists.size[p]:
+            heads[p, _NEXT] = NONE
+        else:
+            heads[p, _NEXT] = lists.following[entering]
+        if bounds.most < 0:
+            left[gone] = take_oldest(p, lists)
+            gone += 1
+            heads[p, _INSIDE] -= 1
+    return m, gone
 
 
 @bare

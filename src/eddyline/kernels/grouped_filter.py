@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eddyline.kernels.options import inlined, kernel
+from eddyline.kernels.options import bare_inlined, inlined, kernel
 
 
 @inlined
@@ -332,49 +332,36 @@ def narrow(
         int64[m], the rows with a bit left; how many rows were visited; how many of these have a bit
         of ``predicates`` left.
     """
-    words, dense, predicates = index.words, index.dense, index.predicates
-    reach, toggles, bitmaps, shift = index.reach, index.toggles, index.bitmaps, index.shift
-    width = predicates.size
-    start = np.uint64(words[0])
-    half = (np.int64(1) << shift) >> 1
-    total = np.int64(toggles.size)
-    accepts = np.empty(width, np.uint64)
+    accepts = np.empty(index.predicates.size, np.uint64)
     kept = np.empty(rows.size, np.int64)
+    count, visited, returned = _narrow(rows, cells, lineage, index, accepts, kept)
+    return kept[:count].copy(), visited, returned
+
+
+@bare_inlined
+def _narrow(
+    rows: np.ndarray,
+    cells: np.ndarray,
+    lineage: np.ndarray,
+    index: FilterIndex,
+    accepts: np.ndarray,
+    kept: np.ndarray,
+) -> tuple[int, int, int]:
+    """Narrow as ``narrow`` does, which allocates: ``kept`` gets the rows, of which there are the
+    first of the numbers returned; ``accepts`` is used for a bitmap.
+    """
+    predicates, width = index.predicates, index.predicates.size
+    start = np.uint64(index.words[0])
     count = visited = returned = 0
     for i in range(rows.size):
         row = np.uint64(rows[i])
         left = mine = np.uint64(0)
-        # the first word mostly decides; a helper function for the rest would count references to
-        # its arrays, which takes longer than the rest of the loop
-        wanted = lineage[row, start] & predicates[0]
+        wanted = lineage[row, start] & predicates[0]  # the first word mostly decides
         if wanted == 0:
-            if dense:
-                for w in range(width):
-                    wanted |= lineage[row, start + np.uint64(w)] & predicates[w]
-            else:
-                for w in range(width):
-                    wanted |= lineage[row, np.uint64(words[w])] & predicates[w]
+            wanted = _wanted(row, lineage, index)
         if wanted != 0:
-            own = np.int64(reach[np.uint64(cells[i])])
-            nearest = (own + half) >> shift
-            there = nearest << shift
-            for w in range(width):
-                accepts[w] = bitmaps[np.uint64(nearest), w]
-            for t in range(min(own, there), min(max(own, there), total)):
-                bit = np.uint64(toggles[np.uint64(t)])
-                accepts[bit >> np.uint64(6)] ^= np.uint64(1) << (bit & np.uint64(63))
-            if dense:
-                for w in range(width):
-                    word = lineage[row, start + np.uint64(w)] & accepts[w]
-                    lineage[row, start + np.uint64(w)] = word
-                    left |= word
-                    mine |= word & predicates[w]
-            else:
-                for w in range(width):
-                    word = lineage[row, np.uint64(words[w])] & accepts[w]
-                    lineage[row, np.uint64(words[w])] = word
-                    left |= word
-                    mine |= word & predicates[w]
+            _bitmap_of(cells[i], index, accepts)
+            left, mine = _clear(row, lineage, accepts, index)
         if left == 0 and (wanted == 0 or width < lineage.shape[1]):
             for w in range(lineage.shape[1]):
                 left |= lineage[row, w]
@@ -382,4 +369,56 @@ def narrow(
         count += left != 0
         visited += wanted != 0
         returned += mine != 0
-    return kept[:count].copy(), visited, returned
+    return count, visited, returned
+
+
+@bare_inlined
+def _wanted(row: Any, lineage: np.ndarray, index: FilterIndex) -> Any:
+    """0 if a row has no set bit in ``predicates``."""
+    wanted = np.uint64(0)
+    if index.dense:
+        start = np.uint64(index.words[0])
+        for w in range(index.predicates.size):
+            wanted |= lineage[row, start + np.uint64(w)] & index.predicates[w]
+    else:
+        for w in range(index.predicates.size):
+            wanted |= lineage[row, np.uint64(index.words[w])] & index.predicates[w]
+    return wanted
+
+
+@bare_inlined
+def _bitmap_of(cell: int, index: FilterIndex, accepts: np.ndarray) -> None:
+    """Write the bitmap of a cell: that of the nearest checkpoint, and the toggles between."""
+    own = np.int64(index.reach[np.uint64(cell)])
+    half = (np.int64(1) << index.shift) >> 1
+    nearest = (own + half) >> index.shift
+    there = nearest << index.shift
+    for w in range(accepts.size):
+        accepts[w] = index.bitmaps[np.uint64(nearest), w]
+    for t in range(min(own, there), min(max(own, there), np.int64(index.toggles.size))):
+        bit = np.uint64(index.toggles[np.uint64(t)])
+        accepts[bit >> np.uint64(6)] ^= np.uint64(1) << (bit & np.uint64(63))
+
+
+@bare_inlined
+def _clear(
+    row: Any, lineage: np.ndarray, accepts: np.ndarray, index: FilterIndex
+) -> tuple[Any, Any]:
+    """Clear the bits of a row that a bitmap has not; returns whether some are left, not 0, in the
+    words of the index and in ``predicates``.
+    """
+    left = mine = np.uint64(0)
+    start = np.uint64(index.words[0])
+    if index.dense:
+        for w in range(accepts.size):
+            word = lineage[row, start + np.uint64(w)] & accepts[w]
+            lineage[row, start + np.uint64(w)] = word
+            left |= word
+            mine |= word & index.predicates[w]
+    else:
+        for w in range(accepts.size):
+            word = lineage[row, np.uint64(index.words[w])] & accepts[w]
+            lineage[row, np.uint64(index.words[w])] = word
+            left |= word
+            mine |= word & index.predicates[w]
+    return left, mine

@@ -242,41 +242,37 @@ def merged_levels(
     Returns:
         ts, seq, int64[2, pairs] ids, int64[2, pairs] timestamps of both rows, and levels.
     """
-    count = a_by.size + b_by.size
-    ts = np.empty(count, np.int64)
-    seq = np.empty(count, np.int64)
-    level = np.empty(count, np.int64)
-    ids = np.empty((2, count), np.int64)
-    instants = np.empty((2, count), np.int64)
-    to = 0
-    i = 0
-    j = 0
+    ts, seq, ids, instants, level = _room_for_pairs(a_by.size + b_by.size)
+    to = i = j = 0
     while i < a_by.size or j < b_by.size:
         a_first = j == b_by.size
         if i < a_by.size and j < b_by.size:
-            a = a_by[i]
-            b = b_by[j]
+            a, b = a_by[i], b_by[j]
             a_first = a_ts[a] < b_ts[b] or (a_ts[a] == b_ts[b] and a_seq[a] <= b_seq[b])
         if a_first:
-            a = a_by[i]
-            ts[to] = a_ts[a]
-            seq[to] = a_seq[a]
-            ids[0, to] = a_ids[a]
-            ids[1, to] = a_found_ids[i]
-            instants[0, to] = a_ts[a]
-            instants[1, to] = a_found_ts[i]
-            level[to] = _level(a_ts[a] - a_found_ts[i], a_bounds, a_hints, a_shift)
-            to += level[to] < a_bounds.size
+            a, found_ts = a_by[i], a_found_ts[i]
+            own = _level(a_ts[a] - found_ts, a_bounds, a_hints, a_shift)
+            ts[to], seq[to], level[to] = a_ts[a], a_seq[a], own
+            ids[0, to], ids[1, to] = a_ids[a], a_found_ids[i]
+            instants[0, to], instants[1, to] = a_ts[a], found_ts
+            to += own < a_bounds.size
             i += 1
         else:
-            b = b_by[j]
-            ts[to] = b_ts[b]
-            seq[to] = b_seq[b]
-            ids[1, to] = b_ids[b]
-            ids[0, to] = b_found_ids[j]
-            instants[1, to] = b_ts[b]
-            instants[0, to] = b_found_ts[j]
-            level[to] = _level(b_ts[b] - b_found_ts[j], b_bounds, b_hints, b_shift)
-            to += level[to] < b_bounds.size
+            b, found_ts = b_by[j], b_found_ts[j]
+            own = _level(b_ts[b] - found_ts, b_bounds, b_hints, b_shift)
+            ts[to], seq[to], level[to] = b_ts[b], b_seq[b], own
+            ids[0, to], ids[1, to] = b_found_ids[j], b_ids[b]
+            instants[0, to], instants[1, to] = found_ts, b_ts[b]
+            to += own < b_bounds.size
             j += 1
     return ts[:to], seq[:to], ids[:, :to], instants[:, :to], level[:to]
+
+
+@kernel
+def _room_for_pairs(
+    count: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Arrays as ``merged_levels`` returns them."""
+    times = np.empty(count, np.int64), np.empty(count, np.int64)
+    pairs = np.empty((2, count), np.int64), np.empty((2, count), np.int64)
+    return times[0], times[1], pairs[0], pairs[1], np.empty(count, np.int64)

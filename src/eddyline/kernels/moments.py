@@ -10,38 +10,37 @@ they are the same if parts of the rows are summed apart (``partial_sums.py``).
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from eddyline.kernels.aggregates import SignedRows, is_asked_for
 from eddyline.kernels.error_free import two_product, two_sum
+from eddyline.kernels.group_limbs import (
+    NO_PLACE,
+    add_rests,
+    add_whole,
+    has_room,
+    release_row,
+    row_of,
+    taken_up,
+)
 from eddyline.kernels.limbs import (
     SQUARE_BASE,
     SQUARE_LIMBS,
     SUM_BASE,
     SUM_LIMBS,
     add_double,
-    add_square,
     difference,
-    leading,
-    normalize,
 )
-from eddyline.kernels.options import inlined, kernel
+from eddyline.kernels.options import bare, bare_inlined, inlined, kernel
 
 #: Columns of its counters: values, NaNs, +inf, -inf.
 COUNT, NANS, PLUS_INF, MINUS_INF = 0, 1, 2, 3
-#: ``place`` of a group whose sums fit the doubles; the end of the list of released rows of limbs.
-NO_PLACE = -1
-#: Free rows of limbs: the first of those that were released, linked by their first limbs, and the
-#: first of those that were never taken, which are zeros.
-RELEASED, FRESH = 0, 1
 #: Between these, squares neither overflow nor lose digits in doubles; sums only need the upper one.
 TINY, HUGE = 2.0**-400, 2.0**400
 #: A bound of the relative error of a few operations on doubles.
 ROUNDING = 1e-14
-#: Exponents of what is taken from limbs into doubles.
-_LOWEST, _HIGHEST = -900, 900
 #: Sums of squares, and numbers of values, of which doubles can tell the deviation.
 _LEAST, _MOST, _FEW = 2.0**-700, 2.0**900, 2.0**30
 
@@ -99,90 +98,6 @@ def add_to_squares(sums: Any, s: Any, value: Any) -> Any:
     return rest
 
 
-@inlined
-def _has_room(limbs: Any, free: Any) -> Any:
-    """Whether there is a row of limbs for one more group."""
-    return free[RELEASED] != NO_PLACE or free[FRESH] < limbs.shape[0]
-
-
-@kernel
-def _placed(s: int, place: np.ndarray, limbs: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """The group's row of limbs; it is given one if it has none."""
-    row = place[s]
-    if row == NO_PLACE:
-        row = free[RELEASED]
-        if row == NO_PLACE:
-            row = free[FRESH]
-            free[FRESH] += 1
-        else:
-            free[RELEASED] = limbs[row, 0]
-            limbs[row, 0] = 0
-        place[s] = row
-    return limbs[row]
-
-
-@kernel
-def _displaced(s: int, place: np.ndarray, limbs: np.ndarray, free: np.ndarray) -> None:
-    """Take the group's row of limbs back."""
-    row = place[s]
-    limbs[row] = 0
-    limbs[row, 0] = free[RELEASED]
-    free[RELEASED] = row
-    place[s] = NO_PLACE
-
-
-@kernel
-def displace(slots: np.ndarray, place: np.ndarray, limbs: np.ndarray, free: np.ndarray) -> None:
-    """Take back the rows of limbs of groups."""
-    for i in range(slots.size):
-        if place[slots[i]] != NO_PLACE:
-            _displaced(slots[i], place, limbs, free)
-
-
-@kernel
-def _taken_up(digits: np.ndarray, base: int, parts: np.ndarray) -> tuple[float, int, bool]:
-    """Bring doubles and limbs together, in the doubles as far as they can hold it.
-
-    Returns x and the exponent of ``x * 2**exponent``, the sum of both, and whether the limbs are
-    zero now.
-    """
-    for i in range(parts.size):
-        add_double(digits, base, parts[i])
-        parts[i] = 0.0
-    sign = normalize(digits)
-    x, exponent = leading(digits, base)
-    total, total_exponent = sign * x, exponent
-    for i in range(parts.size):
-        if sign == 0 or not _LOWEST < exponent < _HIGHEST:
-            break
-        part = math.ldexp(x, exponent)
-        parts[i] = sign * part
-        add_double(digits, base, -part)
-        sign *= normalize(digits)
-        x, exponent = leading(digits, base)
-    if sign < 0:
-        for i in range(digits.size):
-            digits[i] = -digits[i]
-    return total, total_exponent, sign == 0
-
-
-@kernel
-def _add_rests(row: np.ndarray, rest: float, high: float, low: float) -> None:
-    """Add to a group's limbs what its doubles cannot hold of a value and of its square's halves."""
-    add_double(row[:SUM_LIMBS], SUM_BASE, rest)
-    if row.size > SUM_LIMBS:
-        add_double(row[SUM_LIMBS:], SQUARE_BASE, high)
-        add_double(row[SUM_LIMBS:], SQUARE_BASE, low)
-
-
-@kernel
-def _add_whole(row: np.ndarray, sign: int, value: float) -> None:
-    """Add to a group's limbs a value, and its square, that is beyond its doubles."""
-    add_double(row[:SUM_LIMBS], SUM_BASE, sign * value)
-    if row.size > SUM_LIMBS:
-        add_square(row[SUM_LIMBS:], sign, value)
-
-
 @kernel
 def in_doubles(sums: np.ndarray, s: int, n: float, what: int) -> float:
     """The deviation or variance as of ``spread``, bit by bit; negative if doubles cannot tell it.
@@ -223,18 +138,18 @@ def in_doubles(sums: np.ndarray, s: int, n: float, what: int) -> float:
     return high if what >= VAR_SAMP else math.sqrt(high)
 
 
-@kernel
-def _in_limbs(sums: np.ndarray, row: np.ndarray, n: int, what: int) -> float:
-    """Deviation or variance, in limbs; ``row`` is empty if the group has none."""
-    total = np.zeros(SUM_LIMBS, np.int64)
-    squares = np.zeros(SQUARE_LIMBS, np.int64)
-    if row.size:
-        total[:] = row[:SUM_LIMBS]
-        squares[:] = row[SUM_LIMBS:]
+@bare
+def _in_limbs(s: int, n: int, what: int, state: _State) -> float:
+    """Deviation or variance, in limbs, which the group need not have."""
+    _, sums, place, limbs, _, scratch = state
+    row = place[s]
+    for i in range(scratch.size):
+        scratch[i] = 0 if row == NO_PLACE else limbs[row, i]
+    total, squares = scratch[:SUM_LIMBS], scratch[SUM_LIMBS:]
     for i in range(2):
-        add_double(total, SUM_BASE, sums[i])
+        add_double(total, SUM_BASE, sums[s, i])
     for i in range(2, 5):
-        add_double(squares, SQUARE_BASE, sums[i])
+        add_double(squares, SQUARE_BASE, sums[s, i])
     x, exponent = difference(total, total, squares, n, True)
     return spread(x, exponent, n, what)
 
@@ -248,26 +163,19 @@ def sum_or_mean(x: float, exponent: int, n: int, what: int) -> float:
     return total / n if np.isfinite(total) else math.ldexp(x / n, exponent)
 
 
-@kernel
-def _from_limbs(
-    s: int,
-    n: int,
-    what: int,
-    sums: np.ndarray,
-    place: np.ndarray,
-    limbs: np.ndarray,
-    free: np.ndarray,
-) -> float:
+@bare
+def _from_limbs(s: int, n: int, what: int, state: _State) -> float:
     """The aggregate of the n finite values of a group that has limbs, which may go."""
+    _, sums, place, limbs, free, _ = state
     row = limbs[place[s]]
-    x, exponent, done = _taken_up(row[:SUM_LIMBS], SUM_BASE, sums[s, :2])
+    x, exponent, done = taken_up(row[:SUM_LIMBS], SUM_BASE, sums[s, :2])
     if what < STDDEV:
         out = sum_or_mean(x, exponent, n, what)
     else:
-        done &= _taken_up(row[SUM_LIMBS:], SQUARE_BASE, sums[s, 2:])[2]
-        out = _in_limbs(sums[s], row, n, what)
+        done &= taken_up(row[SUM_LIMBS:], SQUARE_BASE, sums[s, 2:])[2]
+        out = _in_limbs(s, n, what, state)
     if done:
-        _displaced(s, place, limbs, free)
+        release_row(s, place, limbs, free)
     return out
 
 
@@ -308,89 +216,138 @@ def run_moments(
     these doubles cannot hold is in the row ``place`` of ``limbs``, int64[rows, limbs_of(what)];
     ``free`` says which rows are free. Rows are processed from ``start`` on, and before ``end``: up
     to one that may need a row of limbs when none is free. Rows are screened by the aggregate.
-
-    The state is not grouped into a tuple: measured, arrays of a tuple that are passed to helper
-    functions made this 4 times slower, by counting references.
     """
     slot, sign, emit, screened, at_most, at_least = rows
-    most, least = at_most, at_least
-    if what in (STDDEV, STDDEV_POP):
-        most = at_most * at_most if at_most >= 0.0 else -np.inf
-        least = at_least * at_least if at_least > 0.0 else -np.inf
     m = emit[start:].sum()
-    new = np.empty(m, np.float64)
-    new_valid = np.empty(m, np.bool_)
-    old = np.empty(m, np.float64)
-    old_valid = np.empty(m, np.bool_)
-    no_limbs = np.empty(0, np.int64)
+    values, valids = np.empty((2, m), np.float64), np.empty((2, m), np.bool_)
+    new, old, new_valid, old_valid = values[0], values[1], valids[0], valids[1]
+    state = _State(counters, sums, place, limbs, free, np.empty(limbs.shape[1], np.int64))
     everything = valid.size == 0
+    most, least = _squared_bounds(what, at_most, at_least)
     j = 0
     end = slot.size
     for i in range(start, slot.size):
         s = slot[i]
-        if place[s] == NO_PLACE and not _has_room(limbs, free):
+        if place[s] == NO_PLACE and not has_room(limbs, free):
             end = i
             break
         if everything or valid[i]:
-            v = value[i]
-            counters[s, COUNT] += sign[i]
-            if np.isnan(v):
-                counters[s, NANS] += sign[i]
-            elif np.isinf(v):
-                counters[s, PLUS_INF if v > 0 else MINUS_INF] += sign[i]
-            else:
-                size = abs(v)
-                rest, high, low = 0.0, 0.0, 0.0
-                if size < HUGE and (size > TINY or what < STDDEV):
-                    rest = add_to_sum(sums, s, sign[i] * v)
-                    if what >= STDDEV:
-                        p, e = two_product(v, v)
-                        high = add_to_squares(sums, s, sign[i] * p)
-                        low = add_to_squares(sums, s, sign[i] * e)
-                    if rest != 0.0 or high != 0.0 or low != 0.0:
-                        _add_rests(_placed(s, place, limbs, free), rest, high, low)
-                elif size > 0.0:
-                    _add_whole(_placed(s, place, limbs, free), sign[i], v)
-            if counters[s, COUNT] == 0:
-                sums[s, :] = 0.0
-                if place[s] != NO_PLACE:
-                    _displaced(s, place, limbs, free)
+            _take(s, sign[i], value[i], what, state)
         if screened and emit[i]:
-            n = counters[s, COUNT]
-            special = counters[s, NANS] | counters[s, PLUS_INF] | counters[s, MINUS_INF]
-            now = n > least_of(what)
-            if now and special == 0 and place[s] != NO_PLACE:
-                exact = _from_limbs(s, n, what, sums, place, limbs, free)
-                now = is_asked_for(exact, at_most, at_least)
-            elif now and special == 0:
-                squares = sums[s, 2] if what >= STDDEV else 0.0
-                now = _may_be_asked_for(what, float(n), sums[s, 0], squares, most, least)
-            emit[i] = now or (reported_valid[s] and is_asked_for(reported[s], at_most, at_least))
+            emit[i] = _is_shown(s, what, at_most, at_least, most, least, state) or (
+                reported_valid[s] and is_asked_for(reported[s], at_most, at_least)
+            )
         if emit[i]:
-            old[j] = reported[s]
-            old_valid[j] = reported_valid[s]
-            n = counters[s, COUNT]
-            new_valid[j] = n > least_of(what)
-            out = 0.0
-            if new_valid[j]:
-                plus = counters[s, PLUS_INF] > 0
-                minus = counters[s, MINUS_INF] > 0
-                if counters[s, NANS] > 0 or (plus and minus):
-                    out = np.nan
-                elif plus or minus:
-                    out = np.nan if what >= STDDEV else (np.inf if plus else -np.inf)
-                elif place[s] != NO_PLACE:
-                    out = _from_limbs(s, n, what, sums, place, limbs, free)
-                elif what == SUM:
-                    out = sums[s, 0]
-                elif what == AVG:
-                    out = sums[s, 0] / n
-                else:
-                    out = in_doubles(sums, s, float(n), what)
-                    if out < 0.0:
-                        out = _in_limbs(sums[s], no_limbs, n, what)
-            new[j] = out
-            reported[s] = out
-            reported_valid[s] = new_valid[j]
+            old[j], old_valid[j] = reported[s], reported_valid[s]
+            is_valid = counters[s, COUNT] > least_of(what)
+            out = _value(s, what, state) if is_valid else 0.0
+            new[j], new_valid[j] = out, is_valid
+            reported[s], reported_valid[s] = out, is_valid
             j += 1
     return end, new[:j], new_valid[:j], old[:j], old_valid[:j]
+
+
+class _State(NamedTuple):
+    """State of groups, as of ``run_moments``."""
+
+    counters: np.ndarray
+    sums: np.ndarray
+    place: np.ndarray
+    limbs: np.ndarray
+    free: np.ndarray
+    scratch: np.ndarray
+
+
+@bare_inlined
+def _squared_bounds(what: int, at_most: float, at_least: float) -> tuple[float, float]:
+    """The bounds that readers ask for; of the variance if it is a deviation."""
+    if what != STDDEV and what != STDDEV_POP:
+        return at_most, at_least
+    most = at_most * at_most if at_most >= 0.0 else -np.inf
+    return most, at_least * at_least if at_least > 0.0 else -np.inf
+
+
+@bare_inlined
+def _take(s: int, sign: int, v: float, what: int, state: _State) -> None:
+    """Let a value enter or leave a group."""
+    counters, sums, place, limbs, free, _ = state
+    counters[s, COUNT] += sign
+    if np.isnan(v):
+        counters[s, NANS] += sign
+    elif np.isinf(v):
+        counters[s, PLUS_INF if v > 0 else MINUS_INF] += sign
+    else:
+        _add(s, sign, v, what, state)
+    if counters[s, COUNT] == 0:
+        for part in range(sums.shape[1]):
+            sums[s, part] = 0.0
+        if place[s] != NO_PLACE:
+            release_row(s, place, limbs, free)
+
+
+@bare_inlined
+def _add(s: int, sign: int, v: float, what: int, state: _State) -> None:
+    """Add a finite value, or its opposite, to the sums of a group."""
+    _, sums, place, limbs, free, _ = state
+    size = abs(v)
+    if size < HUGE and (size > TINY or what < STDDEV):
+        rest, high, low = add_to_sum(sums, s, sign * v), 0.0, 0.0
+        if what >= STDDEV:
+            p, e = two_product(v, v)
+            high = add_to_squares(sums, s, sign * p)
+            low = add_to_squares(sums, s, sign * e)
+        if rest != 0.0 or high != 0.0 or low != 0.0:
+            add_rests(limbs[row_of(s, place, limbs, free)], rest, high, low)
+    elif size > 0.0:
+        add_whole(limbs[row_of(s, place, limbs, free)], sign, v)
+
+
+@bare_inlined
+def _is_shown(
+    s: int,
+    what: int,
+    at_most: float,
+    at_least: float,
+    most: float,
+    least: float,
+    state: _State,
+) -> bool:
+    """Whether readers may ask for the present aggregate of a group; ``most`` and ``least`` are of
+    the variance if it is a deviation.
+    """
+    counters, sums, place, _, _, _ = state
+    n = counters[s, COUNT]
+    if n <= least_of(what):
+        return False
+    if counters[s, NANS] | counters[s, PLUS_INF] | counters[s, MINUS_INF]:
+        return True
+    if place[s] != NO_PLACE:
+        exact = _from_limbs(s, n, what, state)
+        return is_asked_for(exact, at_most, at_least)
+    squares = sums[s, 2] if what >= STDDEV else 0.0
+    return _may_be_asked_for(what, float(n), sums[s, 0], squares, most, least)
+
+
+@bare_inlined
+def _value(s: int, what: int, state: _State) -> float:
+    """The present aggregate of a group."""
+    counters, sums, place, _, _, _ = state
+    n = counters[s, COUNT]
+    if counters[s, NANS] | counters[s, PLUS_INF] | counters[s, MINUS_INF]:
+        return _special(counters[s, NANS], counters[s, PLUS_INF], counters[s, MINUS_INF], what)
+    if place[s] != NO_PLACE:
+        return _from_limbs(s, n, what, state)
+    if what == SUM:
+        return sums[s, 0]
+    if what == AVG:
+        return sums[s, 0] / n
+    out = in_doubles(sums, s, float(n), what)
+    return out if out >= 0.0 else _in_limbs(s, n, what, state)
+
+
+@bare
+def _special(nans: int, plus: int, minus: int, what: int) -> float:
+    """The aggregate of values with as many NaNs and infinities."""
+    if nans or (plus and minus) or what >= STDDEV:
+        return np.nan
+    return np.inf if plus else -np.inf

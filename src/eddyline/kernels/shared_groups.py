@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eddyline.kernels.options import bare, inlined, kernel
+from eddyline.kernels.options import bare, bare_inlined, inlined, kernel
 from eddyline.kernels.row_lists import (
     BLOCK,
     CAPACITY,
@@ -117,52 +117,85 @@ def collect(
     Returns:
         ts, seq, cell, sign and row number of each.
     """
-    windows, of_list, list_starts, lists, entries, next_block, grown, spans, loud = walk
     most = _rows_of(any_loud, walk)
-    ts = np.empty(most, np.int64)
-    seq = np.empty(most, np.int64)
-    cell = np.empty(most, np.int64)
-    sign = np.empty(most, np.int8)
-    row = np.empty(most, np.int64)
-    m = 0
-    for number in range(lists.shape[0]):
-        for i in range(list_starts[number], list_starts[number + 1]):
-            w = of_list[i]
-            if not any_loud[w]:
-                continue
-            length = windows[w, LENGTH]
-            cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
-            block, at, coming = grown[number, 0], grown[number, 1], grown[number, 2]
-            out_block, out_at, passing = spans[w, 0], spans[w, 1], spans[w, 2]
-            e, out = 0, 0
-            while coming or passing:
-                entering = False
-                if coming:
-                    block, at = next_entry(block, at, next_block)
-                    entering = True
-                    e = block * BLOCK + at
-                if passing:
-                    out_block, out_at = next_entry(out_block, out_at, next_block)
-                    out = out_block * BLOCK + out_at
-                    if not entering or row_ts[entries[out, 0]] + length <= row_ts[entries[e, 0]]:
-                        entering = False
-                        e = out
-                if entering:
-                    at += 1
-                    coming -= 1
-                else:
-                    out_at += 1
-                    passing -= 1
-                c = cells + entries[e, 1]
-                if loud[c]:
-                    r = entries[e, 0]
-                    row[m] = r
-                    cell[m] = c
-                    sign[m] = 1 if entering else -1
-                    ts[m] = row_ts[r] if entering else row_ts[r] + length
-                    seq[m] = row_seq[r] if entering else expiry
-                    m += 1
+    ts, seq, cell = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    sign, row = np.empty(most, np.int8), np.empty(most, np.int64)
+    m = _collect(any_loud, row_ts, row_seq, expiry, walk, _Turns(ts, seq, cell, sign, row))
     return ts[:m], seq[:m], cell[:m], sign[:m], row[:m]
+
+
+class _Turns(NamedTuple):
+    """Rows that enter and leave cells, as ``collect`` returns them."""
+
+    ts: np.ndarray
+    seq: np.ndarray
+    cell: np.ndarray
+    sign: np.ndarray
+    row: np.ndarray
+
+
+@bare_inlined
+def _collect(
+    any_loud: np.ndarray,
+    row_ts: np.ndarray,
+    row_seq: np.ndarray,
+    expiry: int,
+    walk: Walk,
+    turns: _Turns,
+) -> int:
+    """Write the rows of all windows with loud cells; returns their number."""
+    m = 0
+    for number in range(walk.lists.shape[0]):
+        for i in range(walk.list_starts[number], walk.list_starts[number + 1]):
+            w = walk.of_list[i]
+            if any_loud[w]:
+                m = _collect_window(number, w, row_ts, row_seq, expiry, walk, turns, m)
+    return m
+
+
+@bare_inlined
+def _collect_window(
+    number: int,
+    w: int,
+    row_ts: np.ndarray,
+    row_seq: np.ndarray,
+    expiry: int,
+    walk: Walk,
+    turns: _Turns,
+    m: int,
+) -> int:
+    """Write the rows of a window of a list behind the first m; returns the new number."""
+    windows, _, _, lists, entries, next_block, grown, spans, loud = walk
+    length = windows[w, LENGTH]
+    cells = lists[number, REGION] + windows[w, PLACE] * lists[number, CAPACITY]
+    block, at, coming = grown[number, 0], grown[number, 1], grown[number, 2]
+    out_block, out_at, passing = spans[w, 0], spans[w, 1], spans[w, 2]
+    e, out = 0, 0
+    while coming or passing:
+        entering = False
+        if coming:
+            block, at = next_entry(block, at, next_block)
+            entering = True
+            e = block * BLOCK + at
+        if passing:
+            out_block, out_at = next_entry(out_block, out_at, next_block)
+            out = out_block * BLOCK + out_at
+            if not entering or row_ts[entries[out, 0]] + length <= row_ts[entries[e, 0]]:
+                entering = False
+                e = out
+        if entering:
+            at += 1
+            coming -= 1
+        else:
+            out_at += 1
+            passing -= 1
+        r, c = entries[e, 0], cells + entries[e, 1]
+        if loud[c]:
+            turns.row[m], turns.cell[m], turns.sign[m] = r, c, 1 if entering else -1
+            turns.ts[m] = row_ts[r] if entering else row_ts[r] + length
+            turns.seq[m] = row_seq[r] if entering else expiry
+            m += 1
+    return m
 
 
 @kernel

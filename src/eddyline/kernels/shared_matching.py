@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare, bare_inlined, kernel
+from eddyline.kernels.waiting_nodes import pop, push
 
 #: No member, or no node.
 NONE = -1
@@ -47,8 +48,6 @@ NODE = np.dtype(
 )
 #: A key: the instant of its newest right row, and the first of its nodes without a match.
 KEY = np.dtype([("last", np.int64), ("unmatched", np.int64)], align=True)
-#: An instant that a node waits for.
-WAITING = np.dtype([("at", np.int64), ("node", np.int64)], align=True)
 CHANGE = np.dtype(
     [("member", np.int64), ("ts", np.int64), ("seq", np.int64), ("sign", np.int64)], align=True
 )
@@ -94,7 +93,7 @@ def run(
         shows_matched: whether members are shown that have a match, or those that have none.
         expiry_seq: ``seq`` of changes by time alone.
         state: members have exp, ts and seq, and new ones no node; new nodes have slot and reach.
-        heap: of WAITING, the first ``size`` of which are used.
+        heap: of WAITING (``waiting_nodes.py``), the first ``size`` of which are used.
 
     Returns:
         Records of CHANGE, the heap, and its size.
@@ -106,51 +105,103 @@ def run(
         is_last = e == arrivals.ts.size
         ts = clock if is_last else arrivals.ts[e]
         while size and heap[0].at <= ts:
-            at, n = heap[0].at, heap[0].node
-            size = _pop(heap, size)
-            if not nodes[n].matched or nodes[n].due != at:
-                continue
-            nodes[n].due = keys[nodes[n].slot].last + nodes[n].reach
-            if nodes[n].due > at:
-                size = _push(heap, size, nodes[n].due, n)
-                continue
-            _unmatch(n, at, expiry_seq, nodes, keys)
-            out = _with_room(out, count, nodes[n].members)
-            count = _show(n, not shows_matched, at, expiry_seq, members, nodes, out, count)
+            at = heap[0].at
+            n, size = _due(expiry_seq, nodes, keys, heap, size)
+            if n != NONE:
+                out = _with_room(out, count, nodes[n].members)
+                count = _show(n, not shows_matched, at, expiry_seq, members, nodes, out, count)
         if is_last:
             break
         place, m, seq = arrivals.place[e], arrivals.member[e], arrivals.seq[e]
-        heap = _with_room(heap, size, 1)
-        if m != NONE:
-            out = _with_room(out, count, 1)
-            if place == NONE:
-                n = members[m].node
-                if n != NONE and nodes[n].matched == shows_matched and members[m].exp > ts:
-                    count = _note(m, False, ts, seq, members, out, count)
-                _unlink(m, members, nodes)
-                continue
-            if nodes[place].due == NEVER:
-                size = _begin(place, ts, expiry_seq, nodes, keys, heap, size)
-            _unlink(m, members, nodes)
-            _append(m, place, members, nodes)
-            if nodes[place].matched == shows_matched:
-                count = _note(m, True, ts, seq, members, out, count)
+        if m == NONE:
+            keys[place].last = ts
+            if keys[place].unmatched != NONE:
+                out, count, heap, size = _match_all(
+                    place, ts, seq, shows_matched, members, nodes, keys, out, count, heap, size
+                )
             continue
-        keys[place].last = ts
-        n = keys[place].unmatched
-        keys[place].unmatched = NONE
-        while n != NONE:
-            following = nodes[n].next
-            if nodes[n].reach > 0:
-                heap = _with_room(heap, size, 1)
-                out = _with_room(out, count, nodes[n].members)
-                size = _match(n, ts, seq, nodes, heap, size)
-                count = _show(n, shows_matched, ts, seq, members, nodes, out, count)
-            else:
-                nodes[n].next = keys[place].unmatched
-                keys[place].unmatched = n
-            n = following
+        out = _with_room(out, count, 1)
+        if place == NONE:
+            count = _leave(m, ts, seq, shows_matched, members, nodes, out, count)
+            continue
+        heap = _with_room(heap, size, 1)
+        if nodes[place].due == NEVER:
+            size = _begin(place, ts, expiry_seq, nodes, keys, heap, size)
+        _unlink(m, members, nodes)
+        _append(m, place, members, nodes)
+        if nodes[place].matched == shows_matched:
+            count = _note(m, True, ts, seq, members, out, count)
     return _without_cancelled(out[:count], members), heap, size
+
+
+@bare_inlined
+def _due(
+    expiry_seq: int, nodes: np.ndarray, keys: np.ndarray, heap: np.ndarray, size: int
+) -> tuple[int, int]:
+    """Remove the first instant of the heap; returns the node that has no match from then on, or
+    NONE, and the new size.
+    """
+    at, n = heap[0].at, heap[0].node
+    size = pop(heap, size)
+    if not nodes[n].matched or nodes[n].due != at:
+        return NONE, size
+    nodes[n].due = keys[nodes[n].slot].last + nodes[n].reach
+    if nodes[n].due > at:
+        return NONE, push(heap, size, nodes[n].due, n)
+    _unmatch(n, at, expiry_seq, nodes, keys)
+    return n, size
+
+
+@bare_inlined
+def _leave(
+    m: int,
+    ts: int,
+    seq: int,
+    shows_matched: bool,
+    members: np.ndarray,
+    nodes: np.ndarray,
+    out: np.ndarray,
+    count: int,
+) -> int:
+    """A member leaves; returns the new count of changes."""
+    n = members[m].node
+    if n != NONE and nodes[n].matched == shows_matched and members[m].exp > ts:
+        count = _note(m, False, ts, seq, members, out, count)
+    _unlink(m, members, nodes)
+    return count
+
+
+@kernel
+def _match_all(
+    key: int,
+    ts: int,
+    seq: int,
+    shows_matched: bool,
+    members: np.ndarray,
+    nodes: np.ndarray,
+    keys: np.ndarray,
+    out: np.ndarray,
+    count: int,
+    heap: np.ndarray,
+    size: int,
+) -> tuple[np.ndarray, int, np.ndarray, int]:
+    """The nodes of a key have a match from ``ts`` on; returns the changes and the heap, each with
+    the new number in it.
+    """
+    n = keys[key].unmatched
+    keys[key].unmatched = NONE
+    while n != NONE:
+        following = nodes[n].next
+        if nodes[n].reach > 0:
+            heap = _with_room(heap, size, 1)
+            out = _with_room(out, count, nodes[n].members)
+            size = _match(n, ts, seq, nodes, heap, size)
+            count = _show(n, shows_matched, ts, seq, members, nodes, out, count)
+        else:
+            nodes[n].next = keys[key].unmatched
+            keys[key].unmatched = n
+        n = following
+    return out, count, heap, size
 
 
 @kernel
@@ -201,7 +252,7 @@ def sweep(
     return gone[:gone_count].copy(), empty[:empty_count].copy()
 
 
-@kernel
+@bare_inlined
 def _begin(
     n: int,
     ts: int,
@@ -219,13 +270,13 @@ def _begin(
         nodes[n].matched = True
         nodes[n].since_ts, nodes[n].since_seq = last, expiry_seq
         nodes[n].due = last + nodes[n].reach
-        return _push(heap, size, nodes[n].due, n)
+        return push(heap, size, nodes[n].due, n)
     _unmatch(n, last + nodes[n].reach, expiry_seq, nodes, keys)
     nodes[n].due = ts
     return size
 
 
-@kernel
+@bare
 def _unmatch(n: int, ts: int, seq: int, nodes: np.ndarray, keys: np.ndarray) -> None:
     """A node has no match from ``ts`` on."""
     nodes[n].matched = False
@@ -234,16 +285,16 @@ def _unmatch(n: int, ts: int, seq: int, nodes: np.ndarray, keys: np.ndarray) -> 
     keys[nodes[n].slot].unmatched = n
 
 
-@kernel
+@bare
 def _match(n: int, ts: int, seq: int, nodes: np.ndarray, heap: np.ndarray, size: int) -> int:
     """A node has a match from ``ts`` on; returns the new size of the heap."""
     nodes[n].matched = True
     nodes[n].since_ts, nodes[n].since_seq = ts, seq
     nodes[n].due = ts + nodes[n].reach
-    return _push(heap, size, nodes[n].due, n)
+    return push(heap, size, nodes[n].due, n)
 
 
-@kernel
+@bare
 def _append(m: int, n: int, members: np.ndarray, nodes: np.ndarray) -> None:
     """Append a member to the list of a node."""
     members[m].node = n
@@ -256,7 +307,7 @@ def _append(m: int, n: int, members: np.ndarray, nodes: np.ndarray) -> None:
     nodes[n].members += 1
 
 
-@kernel
+@bare
 def _unlink(m: int, members: np.ndarray, nodes: np.ndarray) -> None:
     """Remove a member from the list of its node, if it has one."""
     n = members[m].node
@@ -275,7 +326,7 @@ def _unlink(m: int, members: np.ndarray, nodes: np.ndarray) -> None:
     members[m].node = NONE
 
 
-@kernel
+@bare
 def _show(
     n: int,
     shown: bool,
@@ -295,7 +346,7 @@ def _show(
     return count
 
 
-@kernel
+@bare
 def _note(
     m: int, shown: bool, ts: int, seq: int, members: np.ndarray, out: np.ndarray, count: int
 ) -> int:
@@ -310,40 +361,6 @@ def _note(
     out[count].sign = 1 if shown else -1
     members[m].change = count
     return count + 1
-
-
-@kernel
-def _push(heap: np.ndarray, size: int, at: int, n: int) -> int:
-    """Let a node wait for an instant; there is room. Returns the new size."""
-    i = size
-    while i:
-        above = (i - 1) >> 1
-        if heap[above].at <= at:
-            break
-        heap[i] = heap[above]
-        i = above
-    heap[i].at = at
-    heap[i].node = n
-    return size + 1
-
-
-@kernel
-def _pop(heap: np.ndarray, size: int) -> int:
-    """Remove the first instant; returns the new size."""
-    size -= 1
-    at, n = heap[size].at, heap[size].node
-    i = 0
-    while 2 * i + 1 < size:
-        below = 2 * i + 1
-        if below + 1 < size and heap[below + 1].at < heap[below].at:
-            below += 1
-        if at <= heap[below].at:
-            break
-        heap[i] = heap[below]
-        i = below
-    heap[i].at = at
-    heap[i].node = n
-    return size
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,25 @@ from eddyline.runtime.stores.expiry import ExpiryStore
 _CONSTANT_KEY: Final = Literal(pa.bool_(), True)
 
 
+class _Grouping(NamedTuple):
+    """What is grouped, and how; without aggregates it counts the rows of each key.
+
+    Attributes:
+        rows: the input. keys, arguments: expressions over it, of groups and of aggregates.
+        retract: whether a new value of a group takes the last one back.
+        by_instant: whether values are emitted by instant instead of by change.
+        shown: the groups whose values are read.
+    """
+
+    rows: Plan
+    keys: Sequence[Expr]
+    columns: Sequence[AggregateColumn] = ()
+    arguments: Sequence[Expr] = ()
+    retract: bool = True
+    by_instant: bool = False
+    shown: ShownGroups = ALL_GROUPS
+
+
 class GroupPlanner(StorePlanner):
     """Builds operators that group rows."""
 
@@ -42,15 +61,11 @@ class GroupPlanner(StorePlanner):
         in_order = rows.pattern <= Pattern.WKS and not rows.takes_back
         in_order &= type(plan) is GroupBy and self.expiries(rows, [np.int64]) is not None
         columns = [aggregate_column(a, in_order=in_order) for a in plan.aggregates]
+        arguments = [a.value for a in plan.aggregates if a.value is not None]
+        by_instant = isinstance(plan, (PartialGroupBy, MergedGroupBy))
+        keys = plan.keys
         return self._grouping(
-            plan.input,
-            source,
-            plan.keys,
-            columns,
-            retract=retract,
-            arguments=[a.value for a in plan.aggregates if a.value is not None],
-            by_instant=isinstance(plan, (PartialGroupBy, MergedGroupBy)),
-            shown=shown,
+            source, _Grouping(rows, keys, columns, arguments, retract, by_instant, shown)
         )
 
     def _distinct(self, plan: Distinct) -> Operator:
@@ -73,30 +88,19 @@ class GroupPlanner(StorePlanner):
         """Duplicate elimination that counts the rows of each value."""
         source = self.build(plan.input, probed=not is_endless(plan.input))
         if not plan.schema:  # no keys would make the one group that exists even for no row
-            make = partial(self._grouping, plan.input, source, (_CONSTANT_KEY,), [], retract=True)
+            make = partial(self._grouping, source, _Grouping(plan.input, (_CONSTANT_KEY,)))
             key = "one", self._key(plan, True)
             return ProjectOperator(self._graph.obtain(key, make), [])
         columns = [ColumnRef(f.type, i, f.name) for i, f in enumerate(plan.schema)]
-        return self._grouping(plan.input, source, columns, [], retract=True)
+        return self._grouping(source, _Grouping(plan.input, columns))
 
-    def _grouping(
-        self,
-        source_plan: Plan,
-        source: Operator,
-        keys: Sequence[Expr],
-        columns: list[AggregateColumn],
-        *,
-        retract: bool,
-        arguments: Sequence[Expr] = (),
-        by_instant: bool = False,
-        shown: ShownGroups = ALL_GROUPS,
-    ) -> Operator:
-        grouped = group_keys(keys)
-        shared = not by_instant and not any(map(can_fail, [*keys, *arguments]))
+    def _grouping(self, source: Operator, of: _Grouping) -> Operator:
+        keys, columns = group_keys(of.keys), list(of.columns)
+        shared = not of.by_instant and not any(map(can_fail, [*of.keys, *of.arguments]))
         return GroupByOperator(
             source,
-            grouped,
-            GroupValues(grouped, columns, retract=retract, shown=shown),
-            self.timeline(source_plan, source, keys, columns, shared=shared),
-            by_instant=by_instant,
+            keys,
+            GroupValues(keys, columns, retract=of.retract, shown=of.shown),
+            self.timeline(of.rows, source, of.keys, columns, shared=shared),
+            by_instant=of.by_instant,
         )

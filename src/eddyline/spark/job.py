@@ -36,11 +36,11 @@ from eddyline.spark.operation.held_rows import HeldRowsWarning
 from eddyline.spark.operation.mailbox import DIRECTORY as MAILBOX
 from eddyline.spark.operation.mailbox import Mailbox
 from eddyline.spark.operation.progress_tracker import ProgressTracker
-from eddyline.spark.operation.running_queries import RunningQueries
+from eddyline.spark.operation.running_queries import FirstStart, RunningQueries
 from eddyline.spark.operation.supervisor import NEVER, Restart, Supervisor
 from eddyline.spark.packed_inputs import PackedInputs
 from eddyline.spark.python_workers import WORKER_CONF, start_workers
-from eddyline.spark.run import Run
+from eddyline.spark.run import Run, RunParts
 from eddyline.spark.script import QueryGroup, Script
 from eddyline.spark.sinks.printing import print_rows
 from eddyline.spark.sinks.python_sink import SinkFunction
@@ -128,10 +128,9 @@ class JobStarter:
             layouts,
             control,
             sinks.open,
-            self._began(),
+            FirstStart(self._began(), former),
             self._fixed_keep_rates,
             lambda: supervisor.is_active,
-            former,
         )
         alter_to(self._script, running, directory, former)
         sinks.prepare(again=bool(directory.names(f"{SPARK_DIRECTORY}/offsets")))
@@ -155,18 +154,8 @@ class JobStarter:
         packed = self._packed(groups)
         start = self._launcher(program, control, shards, deliver, splits, packed)
         supervisor = self._supervisor(start, shards, final, tracker, packed)
-        run = Run(
-            self._checkpoint.path,
-            supervisor,
-            running,
-            tracker,
-            answers,
-            delivery,
-            mailbox,
-            lease,
-            queues,
-            bounded=available_now,
-        )
+        parts = RunParts(running, tracker, answers, delivery, queues, mailbox)
+        run = Run(self._checkpoint.path, supervisor, parts, lease, bounded=available_now)
         return StartedJob(run, sinks, running)
 
     # -- what the job consists of --------------------------------------

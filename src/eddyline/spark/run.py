@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 import pyarrow as pa
@@ -33,15 +33,30 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
+class RunParts(NamedTuple):
+    """What a running job consists of.
+
+    Attributes:
+        queries: adds and drops queries, and ends the input. tracker: knows the progress.
+        answers: asks for those of queries. delivery: knows the results of the batches.
+        queues: of the sinks.
+        mailbox: for requests of other processes; None: the checkpoint is temporary.
+    """
+
+    queries: RunningQueries
+    tracker: ProgressTracker
+    answers: Answers
+    delivery: Delivery
+    queues: SinkQueues
+    mailbox: Mailbox | None
+
+
 class Run:
     """A running job, from :meth:`Session.start`. Members have the names of Spark's StreamingQuery.
 
     Args:
         checkpoint: its path, for messages. supervisor: starts the streaming query from there.
-        queries: adds and drops queries, and ends the input. answers: asks for those of queries.
-        delivery: knows the results of the batches.
-        mailbox: for requests of other processes; None: the checkpoint is temporary.
-        lease: of the checkpoint. queues: of the sinks.
+        lease: of the checkpoint.
         bounded: process only the rows that the sources hold at the start.
 
     Attributes:
@@ -52,25 +67,20 @@ class Run:
         self,
         checkpoint: str,
         supervisor: Supervisor,
-        queries: RunningQueries,
-        tracker: ProgressTracker,
-        answers: Answers,
-        delivery: Delivery,
-        mailbox: Mailbox | None,
+        parts: RunParts,
         lease: Lease | None,
-        queues: SinkQueues,
         *,
         bounded: bool,
     ) -> None:
         self._checkpoint = checkpoint
         self._supervisor = supervisor
-        self.running = queries
-        self._tracker = tracker
-        self._answers = answers
-        self._delivery = delivery
-        self._mailbox = mailbox
+        self.running = parts.queries
+        self._tracker = parts.tracker
+        self._answers = parts.answers
+        self._delivery = parts.delivery
+        self._mailbox = parts.mailbox
         self._lease = lease
-        self._sinks = queues
+        self._sinks = parts.queues
         self._bounded = bounded
         self._finishing = False
         self._stopped = False

@@ -10,7 +10,7 @@ import pytest
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark.layouts.job_layouts import JobLayouts
 from eddyline.spark.layouts.layout_shards import LayoutShards, layouts_of
-from eddyline.spark.operation.running_queries import RunningQueries
+from eddyline.spark.operation.running_queries import FirstStart, RunningQueries
 from eddyline.spark.script import Script
 from eddyline.spark.storage.control import ControlStream, cores_note, note_of
 from eddyline.spark.storage.directory import LocalDirectory
@@ -42,7 +42,8 @@ def told(directory: Path, shards: int) -> dict[int, list[float]]:
     known = JobLayouts(
         of, layouts(of, shards), CELLS, shards, CORES, LocalDirectory(directory / "tables")
     )
-    running = RunningQueries(of, known, control, lambda query, again, instead_of=None: None, "")
+    first = FirstStart("")
+    running = RunningQueries(of, known, control, lambda query, again, instead_of=None: None, first)
     running.allot_cores(shards, first=2)
     texts = control.by_shard().items()
     notes = {shard: [note_of(text) for _, text in sorted(sent.items())] for shard, sent in texts}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from eddyline.algebra.plan import Plan
 from eddyline.algebra.reads import streams_read
@@ -37,6 +37,19 @@ _FEEDBACK_PERIOD_US: Final = 1_000_000
 _TOLERANCE: Final = 0.01
 
 
+class Measured(NamedTuple):
+    """What an engine measures of itself.
+
+    Attributes:
+        statistics: of the rows. intake: CPU time of rows before the operators; where calls count
+            theirs. sizes: of the state.
+    """
+
+    statistics: Callable[[], Statistics]
+    intake: IntakeTimes
+    sizes: StateSizes
+
+
 class Overload:
     """Decides the share of rows to keep per stream, from the expected load of the queries.
 
@@ -47,10 +60,9 @@ class Overload:
     Args:
         shedding: sets the drop boxes. workload: the load of the running queries.
         inputs: the streams whose rates are measured.
-        statistics: supplied and declared ones. measured: those of the engine. Rates that are
-            measured here, before the drop boxes, take precedence.
-        intake: CPU time of rows before the operators; where calls count theirs.
-        sizes: of the state.
+        statistics: supplied and declared ones. Rates that are measured here, before the drop
+            boxes, take precedence over these and over those of the engine.
+        measured: what the engine measures.
 
     Attributes:
         capacity: CPU cores that the queries may use. memory: bytes of state that they may have.
@@ -64,10 +76,8 @@ class Overload:
         inputs: Inputs,
         workload: Workload,
         statistics: Statistics,
-        measured: Callable[[], Statistics],
         prices: Prices,
-        intake: IntakeTimes,
-        sizes: StateSizes,
+        measured: Measured,
     ) -> None:
         self.decides = True
         self.held = False
@@ -81,10 +91,10 @@ class Overload:
         self._workload = workload
         self._reordered = workload.reordered
         self._statistics = statistics
-        self._measured = measured
+        self._measured = measured.statistics
         self._prices = prices
-        self.intake = intake
-        self._sizes = sizes
+        self.intake = measured.intake
+        self._sizes = measured.sizes
         self._measures = True  # CPU time and state are measured
         self._rates: dict[str, float] = {}  # measured, of the last decision
         self._since: tuple[int, dict[str, int]] | None = None  # start of measuring: instant, rows

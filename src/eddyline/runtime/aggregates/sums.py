@@ -13,6 +13,7 @@ import pyarrow as pa
 from eddyline.kernels import aggregates as kernels
 from eddyline.kernels import moments
 from eddyline.kernels.aggregates import SignedRows
+from eddyline.kernels.group_limbs import FRESH, NO_PLACE, release_rows
 from eddyline.runtime.aggregates.base import (
     Aggregate,
     ByRow,
@@ -116,12 +117,12 @@ class Moments(ByRow):
         super().__init__(
             counters=SlotArray(np.int64, (4,)),
             sums=SlotArray(np.float64, (moments.parts_of(what),)),
-            place=SlotArray(np.int64, fill=moments.NO_PLACE),
+            place=SlotArray(np.int64, fill=NO_PLACE),
             reported=SlotArray(np.float64),
             shown=SlotArray(np.bool_),
         )
         self._limbs = SlotArray(np.int64, (moments.limbs_of(what),))
-        self._free = np.array([moments.NO_PLACE, 0])
+        self._free = np.array([NO_PLACE, 0])
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
         assert values is not None
@@ -168,11 +169,11 @@ class Moments(ByRow):
         return number_array(self.reported[slots], self.shown[slots], pa.float64())
 
     def forget(self, slots: Array) -> None:
-        moments.displace(slots, self.place, self._limbs.array, self._free)
+        release_rows(slots, self.place, self._limbs.array, self._free)
         super().forget(slots)
 
     def state(self) -> State:
-        limbs = self._limbs.array[: self._free[moments.FRESH]]
+        limbs = self._limbs.array[: self._free[FRESH]]
         return {**super().state(), "limbs": limbs, "free": self._free}
 
     def restore(self, state: State) -> None:

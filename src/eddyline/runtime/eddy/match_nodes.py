@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from eddyline.kernels import shared_matching as kernels
 from eddyline.kernels.merge import merged_order
+from eddyline.kernels.waiting_nodes import WAITING
 from eddyline.runtime.batch import EXPIRY, Batch
 from eddyline.runtime.eddy.right_rows import RightRows
 from eddyline.runtime.join_inputs.flow_windows import FlowWindow
@@ -51,7 +52,7 @@ class MatchNodes:
         self._table = KeyTable(right.types)
         self._keys = Lanes(kernels.KEY, {"last": kernels.NEVER, "unmatched": _NONE})
         self._node_table = KeyTable([pa.int64(), pa.int64()])  # slot of the key, and reach
-        self._heap, self._waiting = np.empty(64, kernels.WAITING), 0
+        self._heap, self._waiting = np.empty(64, WAITING), 0
         self._reach: dict[int, int] = {}  # by number of the query
         self._held: list[int] = []  # windows for which rows are kept in any case
         self._sweep_at = self._sweep_keys_at = _LEAST
@@ -235,7 +236,7 @@ class MatchNodes:
             "members": self.members.state(),
             "nodes": self.nodes.state(),
             "node table": self._node_table.state(),
-            "heap": {n: self._heap[: self._waiting][n] for n in kernels.WAITING.names or ()},
+            "heap": {n: self._heap[: self._waiting][n] for n in WAITING.names or ()},
             "known": np.array([self.known_us]),
         }
 
@@ -248,8 +249,8 @@ class MatchNodes:
         self._node_table.restore(nested(state, "node table"))
         heap = nested(state, "heap")
         self._waiting = array(heap, "at").size
-        self._heap = np.empty(self._waiting + 64, kernels.WAITING)
-        for name in kernels.WAITING.names or ():
+        self._heap = np.empty(self._waiting + 64, WAITING)
+        for name in WAITING.names or ():
             self._heap[name][: self._waiting] = array(heap, name)
         self.known_us = int(array(state, "known")[0])
 

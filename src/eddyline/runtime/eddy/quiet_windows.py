@@ -1,6 +1,6 @@
 """Which cells of windows over row lists may be shown by HAVING, and the rows of the others.
 
-Arrays and kernels: ``kernels/quiet_windows.py``.
+Arrays and kernels: ``kernels/running_values.py``, ``kernels/quiet_windows.py``.
 """
 
 from __future__ import annotations
@@ -10,8 +10,19 @@ from typing import Final
 import numpy as np
 
 from eddyline.kernels import quiet_windows as kernels
-from eddyline.kernels.quiet_windows import AT, COUNT, PIECES, SIZE, STALE, Running
 from eddyline.kernels.row_lists import BLOCK, CAPACITY, NONE
+from eddyline.kernels.running_values import (
+    AT,
+    COUNT,
+    LIST_COLUMNS,
+    PIECES,
+    SIZE,
+    SPOT_COLUMNS,
+    STALE,
+    Running,
+    add,
+    renew,
+)
 from eddyline.kernels.shared_groups import Walk
 from eddyline.runtime.eddy.row_lists import RowLists
 from eddyline.runtime.stores.columns import Array
@@ -33,10 +44,10 @@ class QuietWindows:
 
     def __init__(self, lists: RowLists) -> None:
         self._lists = lists
-        self._numbers = SlotArray(np.int64, (kernels.LIST_COLUMNS,), fill=(0, 0, 0, 0, 1))
+        self._numbers = SlotArray(np.int64, (LIST_COLUMNS,), fill=(0, 0, 0, 0, 1))
         self._weights = SlotArray(np.float64, fill=-np.inf)
         self._largest = SlotArray(np.float64)
-        self._spots = SlotArray(np.float64, (kernels.SPOT_COLUMNS,))
+        self._spots = SlotArray(np.float64, (SPOT_COLUMNS,))
         self._newest = SlotArray(np.int64)
         self._before = SlotArray(np.float64)
         self._older = SlotArray(np.int64)
@@ -71,8 +82,8 @@ class QuietWindows:
         self._grow()
         self._age(weights, walk, longest)
         running = self._running
-        kernels.renew(running, walk, longest)
-        kernels.add(slope, valid, value, running, walk, longest)
+        renew(running, walk, longest)
+        add(slope, valid, value, running, walk, longest)
         found = kernels.watch(offsets, running, walk)
         self._heads.array[: len(walk.spans)] += walk.spans[:, 2]
         return found

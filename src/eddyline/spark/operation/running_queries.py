@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import Future
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.query import Query
@@ -49,6 +49,18 @@ _log = logging.getLogger(__name__)
 Creation = Callable[[ScriptDelta], Query]
 
 
+class FirstStart(NamedTuple):
+    """The first start of a job with this checkpoint.
+
+    Attributes:
+        began: when, in ISO 8601.
+        other_sinks: queries of the script with the sinks of that start, where these were others.
+    """
+
+    began: str
+    other_sinks: Mapping[str, Query] = MappingProxyType({})
+
+
 class RunningQueries:
     """Adds and drops queries of a job. Replays the additions and drops of earlier sessions.
 
@@ -57,10 +69,8 @@ class RunningQueries:
             it have no effect here.
         layouts: of the job; those that were added in earlier sessions are added again.
         open_sink: creates the sink of an added query; ``again``: that was added before the start.
-        began: time of the job's first start, in ISO 8601.
         shed_streams: streams of which rows are dropped where they are read.
         is_active: whether the job runs, or is going to.
-        other_sinks: queries of the script with the sinks with which the job was first started.
 
     Attributes:
         divided: the queries whose groups are computed in parts.
@@ -72,22 +82,21 @@ class RunningQueries:
         layouts: JobLayouts,
         control: ControlStream,
         open_sink: OpenSink,
-        began: str,
+        first: FirstStart,
         shed_streams: Collection[str] = (),
         is_active: Callable[[], bool] = lambda: True,
-        other_sinks: Mapping[str, Query] = MappingProxyType({}),
     ) -> None:
-        self._script = ScriptDelta(script, other_sinks)
+        self._script = ScriptDelta(script, first.other_sinks)
         self._layouts = layouts
         self._views = LayoutViews(script, layouts.all)
         self._requests = GroupRequests(self._script, layouts, self._views, control)
-        self.divided = divided_queries({**script.queries, **other_sinks}, layouts.all)
+        self.divided = divided_queries({**script.queries, **first.other_sinks}, layouts.all)
         self._control = control
         self._open_sink = open_sink
         self._shed_streams = shed_streams
         self._dropped: set[str] = set()  # in lower case
         self._listed: Names[Query] | None = None  # None after an addition or a drop
-        self._since = dict.fromkeys(script.queries, began)
+        self._since = dict.fromkeys(script.queries, first.began)
         self._waiting: list[tuple[Future[Query], Creation]] = []  # for a batch
         self._is_active = is_active
         self._lock = threading.Condition()  # notified after batches
