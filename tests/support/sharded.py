@@ -29,7 +29,8 @@ from eddyline.spark.layouts.key_splits import KeySplits
 from eddyline.spark.layouts.layout_shards import LayoutShards, by_group, runs_of
 from eddyline.spark.layouts.layout_tables import DIRECTORY as TABLES
 from eddyline.spark.layouts.shard_program import ShardSpec
-from eddyline.spark.operation.running_queries import FirstStart, RunningQueries
+from eddyline.spark.operation.running_queries import RunningQueries
+from eddyline.spark.operation.script_delta import FirstStart
 from eddyline.spark.partitioning.frequent_keys import DEFAULT_LIMITS, SplitLimits
 from eddyline.spark.partitioning.shard_ids import partition_of
 from eddyline.spark.script import Script

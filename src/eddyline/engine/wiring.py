@@ -14,9 +14,10 @@ from eddyline.engine.execution.progress import Progress
 from eddyline.engine.feeding import Feeding
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.locking import EngineLock
-from eddyline.engine.overload.controller import Measured, Overload
+from eddyline.engine.overload.controller import Overload
 from eddyline.engine.overload.drop_box import DropBox
 from eddyline.engine.overload.intake_times import IntakeTimes
+from eddyline.engine.overload.measured import Measured
 from eddyline.engine.overload.shedding import Shedding
 from eddyline.engine.overload.state_sizes import StateSizes
 from eddyline.engine.planning import Planning

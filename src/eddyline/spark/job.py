@@ -36,11 +36,13 @@ from eddyline.spark.operation.held_rows import HeldRowsWarning
 from eddyline.spark.operation.mailbox import DIRECTORY as MAILBOX
 from eddyline.spark.operation.mailbox import Mailbox
 from eddyline.spark.operation.progress_tracker import ProgressTracker
-from eddyline.spark.operation.running_queries import FirstStart, RunningQueries
+from eddyline.spark.operation.run_parts import RunParts
+from eddyline.spark.operation.running_queries import RunningQueries
+from eddyline.spark.operation.script_delta import FirstStart
 from eddyline.spark.operation.supervisor import NEVER, Restart, Supervisor
 from eddyline.spark.packed_inputs import PackedInputs
 from eddyline.spark.python_workers import WORKER_CONF, start_workers
-from eddyline.spark.run import Run, RunParts
+from eddyline.spark.run import Run
 from eddyline.spark.script import QueryGroup, Script
 from eddyline.spark.sinks.printing import print_rows
 from eddyline.spark.sinks.python_sink import SinkFunction

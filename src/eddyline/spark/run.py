@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pyarrow as pa
@@ -15,13 +15,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from eddyline.engine.query import Query
 from eddyline.errors import StateError
 from eddyline.extras import extras_named
-from eddyline.spark.delivery.delivery import Delivery
-from eddyline.spark.delivery.sink_queues import SinkQueues
-from eddyline.spark.operation.answers import Answers
-from eddyline.spark.operation.mailbox import Mailbox
 from eddyline.spark.operation.progress import BatchListener, JobProgress
-from eddyline.spark.operation.progress_tracker import ProgressTracker
-from eddyline.spark.operation.running_queries import RunningQueries
+from eddyline.spark.operation.run_parts import RunParts
 from eddyline.spark.operation.supervisor import Supervisor
 from eddyline.spark.root_cause import root_cause
 from eddyline.spark.storage.disk import disk_error
@@ -31,24 +26,6 @@ if TYPE_CHECKING:
     from eddyline.spark.operation.http_server import HttpServer
 
 _log = logging.getLogger(__name__)
-
-
-class RunParts(NamedTuple):
-    """What a running job consists of.
-
-    Attributes:
-        queries: adds and drops queries, and ends the input. tracker: knows the progress.
-        answers: asks for those of queries. delivery: knows the results of the batches.
-        queues: of the sinks.
-        mailbox: for requests of other processes; None: the checkpoint is temporary.
-    """
-
-    queries: RunningQueries
-    tracker: ProgressTracker
-    answers: Answers
-    delivery: Delivery
-    queues: SinkQueues
-    mailbox: Mailbox | None
 
 
 class Run:

@@ -10,7 +10,8 @@ import pytest
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark.layouts.job_layouts import JobLayouts
 from eddyline.spark.layouts.layout_shards import LayoutShards, layouts_of
-from eddyline.spark.operation.running_queries import FirstStart, RunningQueries
+from eddyline.spark.operation.running_queries import RunningQueries
+from eddyline.spark.operation.script_delta import FirstStart
 from eddyline.spark.script import Script
 from eddyline.spark.storage.control import ControlStream, cores_note, note_of
 from eddyline.spark.storage.directory import LocalDirectory

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from eddyline.algebra.plan import Plan
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.ingest.inputs import Inputs
 from eddyline.engine.options import EngineOptions
-from eddyline.engine.overload.intake_times import IntakeTimes
+from eddyline.engine.overload.measured import Measured
 from eddyline.engine.overload.needs import largest_cores, largest_state
 from eddyline.engine.overload.shedding import Shedding
-from eddyline.engine.overload.state_sizes import StateSizes
 from eddyline.engine.placement.workload import Workload
 from eddyline.engine.query import Query
 from eddyline.optimizer.overload import verdict
@@ -35,19 +34,6 @@ _FIRST_PERIOD_US: Final = 5_000_000
 _FEEDBACK_PERIOD_US: Final = 1_000_000
 #: How far needs may be above a limit with drop boxes.
 _TOLERANCE: Final = 0.01
-
-
-class Measured(NamedTuple):
-    """What an engine measures of itself.
-
-    Attributes:
-        statistics: of the rows. intake: CPU time of rows before the operators; where calls count
-            theirs. sizes: of the state.
-    """
-
-    statistics: Callable[[], Statistics]
-    intake: IntakeTimes
-    sizes: StateSizes
 
 
 class Overload:

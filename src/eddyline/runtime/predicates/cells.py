@@ -20,12 +20,10 @@ import pyarrow.compute as pc
 from eddyline.algebra.value_sets import ValueSet
 from eddyline.errors import DataError
 from eddyline.kernels.grouped_filter import (
-    TextThresholds,
     cells_of_numbers,
-    cells_of_texts,
     directory,
-    leading_bytes,
 )
+from eddyline.kernels.text_cells import TextThresholds, cells_of_texts, leading_bytes
 from eddyline.runtime.stores.columns import Array, raw_values, text_buffers, validity_of
 from eddyline.types import sql_type
 

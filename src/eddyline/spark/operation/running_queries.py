@@ -13,8 +13,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.query import Query
@@ -26,7 +25,12 @@ from eddyline.spark.layouts.layout_shards import LayoutShards, is_in_parts
 from eddyline.spark.layouts.layout_views import LayoutViews
 from eddyline.spark.operation import script_delta, statement_check
 from eddyline.spark.operation.group_requests import GroupRequests
-from eddyline.spark.operation.script_delta import OpenSink, ScriptDelta, require_shedding
+from eddyline.spark.operation.script_delta import (
+    FirstStart,
+    OpenSink,
+    ScriptDelta,
+    require_shedding,
+)
 from eddyline.spark.partitioning.planned_query import PlannedQuery
 from eddyline.spark.script import QueryGroup, Script, positioned
 from eddyline.spark.statement_texts import drop_statement, reset_statement
@@ -47,18 +51,6 @@ _log = logging.getLogger(__name__)
 
 #: Adds a query to the script.
 Creation = Callable[[ScriptDelta], Query]
-
-
-class FirstStart(NamedTuple):
-    """The first start of a job with this checkpoint.
-
-    Attributes:
-        began: when, in ISO 8601.
-        other_sinks: queries of the script with the sinks of that start, where these were others.
-    """
-
-    began: str
-    other_sinks: Mapping[str, Query] = MappingProxyType({})
 
 
 class RunningQueries:

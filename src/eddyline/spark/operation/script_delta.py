@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from eddyline.algebra.reads import streams_read
 from eddyline.engine.definitions import names_read
@@ -21,6 +21,18 @@ from eddyline.sql.definitions import own_option
 from eddyline.sql.naming import quoted, quoted_text
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, SelectStatement, whole_statement
+
+
+class FirstStart(NamedTuple):
+    """The first start of a job with this checkpoint.
+
+    Attributes:
+        began: when, in ISO 8601.
+        other_sinks: queries of the script with the sinks of that start, where these were others.
+    """
+
+    began: str
+    other_sinks: Mapping[str, Query] = MappingProxyType({})
 
 
 class ScriptDelta:
