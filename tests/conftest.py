@@ -56,6 +56,15 @@ def spark() -> Iterator[Any]:
     session.stop()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _signs_that_batches_share_stay() -> Iterator[None]:
+    """Nothing that the tests run writes into the signs of a batch."""
+    yield
+    from eddyline.runtime.batch import insertions
+
+    assert insertions(64).tolist() == [1] * 64
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):

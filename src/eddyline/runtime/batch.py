@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.kernels.merge import interleaved, merge_destinations
-from eddyline.runtime.failures import Failure, collected, collecting, failed_rows, report
+from eddyline.runtime.failures import collecting, failed_rows, report
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array, Column, raw_values
 from eddyline.runtime.stores.rowstore import RowStore
@@ -346,12 +346,8 @@ def usable_rows(batch: Batch, evaluators: Sequence[Evaluator]) -> tuple[Batch, l
     Returns:
         The batch without the rows for which an expression failed, and a column per expression.
     """
-    failures: list[Failure] = []
-    token = collected.set(failures)
-    try:
+    with collecting() as failures:
         columns = [evaluate(batch) for evaluate in evaluators]
-    finally:
-        collected.reset(token)
     if not failures:
         return batch, columns
     for failure in failures:

@@ -7,8 +7,7 @@ join drop it, as NULL is not TRUE; operators for which NULL is a value like any 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -56,15 +55,18 @@ class Failure:
 collected: Final[ContextVar[list[Failure] | None]] = ContextVar("row failures", default=None)
 
 
-@contextmanager
-def collecting() -> Iterator[list[Failure]]:
-    """Collect the failures that are reported inside; outside of any, they are discarded."""
-    found: list[Failure] = []
-    token = collected.set(found)
-    try:
-        yield found
-    finally:
-        collected.reset(token)
+class collecting:
+    """Collects the failures that are reported inside; outside of any, they are discarded. Not a
+    generator, which takes five calls per use: expressions of each chunk are computed inside.
+    """
+
+    def __enter__(self) -> list[Failure]:
+        found: list[Failure] = []
+        self._token = collected.set(found)
+        return found
+
+    def __exit__(self, *_: object) -> None:
+        collected.reset(self._token)
 
 
 def report(failure: Failure) -> None:

@@ -63,7 +63,8 @@ class ParameterizedSubscription(FlowSubscription):
     ) -> None:
         self._name = name
         rows, updates = parameters
-        self._results = self._new_table(name, shared, part, schema, rows, kept=kept)
+        self._keeps_answers = kept
+        self._results = self._new_table(name, shared, part, schema, rows)
         self.view = self._results.view
         super().__init__(shared, self._results, ("parameterized", name), ())
         self.parameters = parameters
@@ -84,16 +85,9 @@ class ParameterizedSubscription(FlowSubscription):
             rows.remember(self._lifespan_us)
 
     def _new_table(
-        self,
-        name: str,
-        shared: SharedFlow,
-        part: Part,
-        schema: pa.Schema,
-        rows: Stem,
-        *,
-        kept: bool,
+        self, name: str, shared: SharedFlow, part: Part, schema: pa.Schema, rows: Stem
     ) -> ParameterizedTable | ParameterizedGrouping:
-        make = MaterialisedParameterizedTable if kept else ParameterizedTable
+        make = MaterialisedParameterizedTable if self._keeps_answers else ParameterizedTable
         return make(name, shared, part, schema, rows)
 
     @property
@@ -281,14 +275,7 @@ class ParameterizedGroups(ParameterizedSubscription):
         operator.hold(self._above)
 
     def _new_table(
-        self,
-        name: str,
-        shared: SharedFlow,
-        part: Part,
-        schema: pa.Schema,
-        rows: Stem,
-        *,
-        kept: bool,
+        self, name: str, shared: SharedFlow, part: Part, schema: pa.Schema, rows: Stem
     ) -> ParameterizedGrouping:
         outputs = with_row(self._instances.outputs, 1 + len(_columns_of(self._instances)))
         self.grouping = ParameterizedGrouping(name, shared, self._operator, outputs, schema, rows)
