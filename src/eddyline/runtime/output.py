@@ -13,8 +13,6 @@ from eddyline.runtime.batch import Batch
 from eddyline.runtime.stores.columns import Array, bitmap
 from eddyline.types import END_OF_TIME, TIMESTAMP, Schema, arrow_schema
 
-_PLUS: Final = pa.array(["+"])
-_MINUS: Final = pa.array(["-"])
 #: The columns before the select list.
 CHANGE_COLUMNS = (
     pa.field("_op", pa.string()),
@@ -81,10 +79,18 @@ def concat_changes(parts: Sequence[pa.Table], schema: pa.Schema) -> pa.Table:
 def _signs(sign: Array) -> pa.Array:
     if sign.size == 1:
         return _PLUS if sign[0] > 0 else _MINUS
+    return _letters(sign)
+
+
+def _letters(sign: Array) -> pa.Array:
     letters = np.int8(ord(",")) - sign  # ',' is between '+' and '-'
     offsets = np.arange(sign.size + 1, dtype=np.int32)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(letters)]
     return pa.Array.from_buffers(pa.string(), sign.size, buffers)
+
+
+_PLUS: Final = _letters(np.array([1], np.int8))
+_MINUS: Final = _letters(np.array([-1], np.int8))
 
 
 def instants(us: Array) -> pa.Array:
