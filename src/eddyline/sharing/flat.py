@@ -33,7 +33,6 @@ from eddyline.algebra.plan import (
     Union,
     anti_join,
     filtered,
-    join,
     semi_join,
 )
 from eddyline.algebra.windows import PartitionRows, Rows
@@ -119,7 +118,7 @@ def _with_left_terms(plan: SemiJoin | AntiJoin | Join) -> Flat | None:
         return None
     made: Plan
     if isinstance(plan, Join):
-        made = join(leaf, right, keys, residual)
+        made = plan.remade(leaf, right, keys, residual)
     else:
         remade = semi_join if isinstance(plan, SemiJoin) else anti_join
         made = remade(leaf, right, keys, residual, nulls_match=plan.nulls_match)

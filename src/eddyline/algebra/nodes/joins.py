@@ -54,7 +54,11 @@ class Join(Keyed):
         if inputs == self.inputs:
             return self
         left, right = inputs
-        joined = join(left, right, self.keys, self.residual)
+        return self.remade(left, right, self.keys, self.residual)
+
+    def remade(self, left: Plan, right: Plan, keys: Keys, residual: Expr | None) -> Join:
+        """:func:`join` of others, which gives feedback if this one does."""
+        joined = join(left, right, keys, residual)
         return joined if self.feeds_back else replace(joined, feeds_back=False)
 
     @cached_property
