@@ -70,8 +70,9 @@ class Feeding:
         now: int | None,
         elsewhere: Elsewhere | None,
     ) -> Changes:
-        watermark_us = _watermark_us(watermark)
-        now = self._wall_clock() if now is None else now
+        watermark_us = None if watermark is None else _watermark_us(watermark)
+        if now is None:
+            now = self._wall_clock()
         overload = self._parts.overload
         overload.begin_call()
         started = time.thread_time()
@@ -120,7 +121,7 @@ class Feeding:
         self, inputs: Rows | Iterable[Rows | None], watermark: Instant | None
     ) -> Generator[tuple[str, pa.Table], None, None]:
         """See :meth:`Engine.stream`. Each item is made while the engine is locked."""
-        watermark_us = _watermark_us(watermark)
+        watermark_us = None if watermark is None else _watermark_us(watermark)
         if isinstance(inputs, Mapping):
             inputs = [inputs]
         elif watermark is not None:
@@ -211,11 +212,10 @@ class Feeding:
             self._not_yielded[kind] |= tables
 
 
-def _watermark_us(watermark: Instant | None) -> int | None:
+def _watermark_us(watermark: Instant) -> int:
     if isinstance(watermark, str | datetime):
         return instant_us(watermark)
-    if watermark is not None:
-        checked_instant(max(watermark, FIRST_INSTANT))  # an earlier one has no effect
+    checked_instant(max(watermark, FIRST_INSTANT))  # an earlier one has no effect
     return watermark
 
 

@@ -137,7 +137,9 @@ class Batch:
 
     def where(self, wanted: Array) -> Batch:
         """The changes where bool[n] ``wanted``; the batch itself if that is all of them."""
-        return self if np.logical_and.reduce(wanted) else self.take(wanted.nonzero()[0])
+        if np.count_nonzero(wanted) == wanted.size:
+            return self
+        return self.take(wanted.nonzero()[0])
 
     def sent_to(self, recipients: Recipients) -> Batch:
         """The changes with these recipients."""

@@ -26,7 +26,7 @@ def change_schema(schema: Schema) -> pa.Schema:
     return pa.schema([*CHANGE_COLUMNS, *arrow_schema(schema)])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ChangeColumns:
     """What a table of changes is made of.
 
@@ -40,11 +40,25 @@ class ChangeColumns:
     exp: Array
     columns: Sequence[pa.Array]
     schema: pa.Schema
+    _heads: tuple[pa.Array, pa.Array] | None = None  # ``_op`` and ``_ts``
+    _table: tuple[Array, pa.Table] | None = None  # the last one, and its ``exp``
 
-    def table(self) -> pa.Table:
-        """The changes as an Arrow table."""
-        arrays = [_signs(self.sign), instants(self.ts), instants(self.exp), *self.columns]
-        return pa.Table.from_arrays(arrays, schema=self.schema)
+    def table(self, exp: Array | None = None) -> pa.Table:
+        """The changes as an Arrow table; ``exp``: int64[n], instead of their own."""
+        if exp is None:
+            exp = self.exp
+        if self._table is not None and _are_equal(self._table[0], exp):
+            return self._table[1]
+        if self._heads is None:
+            self._heads = _signs(self.sign), instants(self.ts)
+        arrays = [*self._heads, instants(exp), *self.columns]
+        table = pa.Table.from_arrays(arrays, schema=self.schema)
+        self._table = exp, table
+        return table
+
+
+def _are_equal(a: Array, b: Array) -> bool:
+    return a is b or a.tobytes() == b.tobytes()
 
 
 def without_replaced(batch: Batch) -> Batch:
@@ -95,7 +109,9 @@ _MINUS: Final = _letters(np.array([-1], np.int8))
 
 def instants(us: Array) -> pa.Array:
     """int64[n] microseconds as timestamps; NULL behind the year 9999, which no clock reaches."""
-    known = us < END_OF_TIME
+    valid = None
+    if us.size != 1 or us[0] >= END_OF_TIME:
+        valid = bitmap(us < END_OF_TIME)
     return pa.Array.from_buffers(
-        TIMESTAMP, us.size, [bitmap(known), pa.py_buffer(np.ascontiguousarray(us))]
+        TIMESTAMP, us.size, [valid, pa.py_buffer(np.ascontiguousarray(us))]
     )

@@ -7,7 +7,7 @@ queries and leave the answer of each at another time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from eddyline.runtime.stores.columns import Array
 from eddyline.types import BEGINNING, FOREVER
 
 _Lists = tuple[Array, Array]
+_NO_ROWS: Final = np.zeros(0, np.int64)
 
 
 class Recipients:
@@ -34,6 +35,7 @@ class Recipients:
         self.lineages: Mapping[object, Array] = {}
         self._listed: _Lists | None = (rows, starts)
         self._exp = exp
+        self._counts: Array | None = None
 
     def _lists(self) -> _Lists:
         assert self._listed is not None, "set by __init__"
@@ -62,13 +64,21 @@ class Recipients:
         return int(self.starts.size) - 1
 
     @property
+    def are_none(self) -> bool:
+        """Whether it is known that no query gets a row, without listing them."""
+        return self._listed is not None and not self._listed[0].size
+
+    @property
     def query(self) -> Array:
         """int64[m], the query that gets each of ``rows``."""
         return np.repeat(np.arange(self.width), self.counts())
 
     def counts(self) -> Array:
         """int64[width], number of rows per query."""
-        return np.diff(self.starts)
+        if self._counts is None:
+            starts = self.starts
+            self._counts = starts[1:] - starts[:-1]
+        return self._counts
 
     def counts_by(self, group: Array, groups: int) -> Array:
         """int64[groups, width], number of rows of each group (``group``: int64[n]) per query."""
@@ -299,9 +309,11 @@ def recipients_of(
         pairs: further row numbers (int64[m], ascending) and queries (int32[m]), seen to first.
     """
     pieces = [*pairs, *(expand(lineage, numbers) for numbers, lineage in blocks)]
-    row = np.concatenate([r for r, _ in pieces]) if pieces else np.zeros(0, np.int64)
-    bit = np.concatenate([b for _, b in pieces]) if pieces else np.zeros(0, np.int32)
-    rows, starts = by_bit(row, bit, width)
+    if len(pieces) > 1:
+        pieces = [(np.concatenate([r for r, _ in pieces]), np.concatenate([b for _, b in pieces]))]
+    if not pieces or not pieces[0][0].size:
+        return Recipients(_NO_ROWS, np.zeros(width + 1, np.int64), _NO_ROWS)
+    rows, starts = by_bit(*pieces[0], width)
     ends = [(ts, window_us.copy()) for ts, window_us in instants]  # windows may change
     return Recipients(rows, starts, lambda: _exp(rows_exp, rows, starts, ends))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -56,6 +56,7 @@ def test_several_dicts_are_rows_and_what_one_lacks_is_null() -> None:
         ("x", 2**70, "x: cannot read '1180591620717411303424' as BIGINT"),
         ("ts", "soon", "ts: cannot read 'soon' as TIMESTAMP"),
         ("ts", None, "ts is null"),
+        ("k", "a\udc80", "k is not UTF-8"),
     ],
 )
 def test_a_value_that_does_not_fit_makes_its_row_bad(column: str, value: Any, reason: str) -> None:
@@ -78,6 +79,55 @@ def test_dicts_are_rows_and_changes_of_tables() -> None:
     made.push("t", {"_ts": "2025-01-01", "k": "b", "n": 2})
     changes = made.push_many("s", [{**ROWS[1], "k": k} for k in "ab"])
     assert changes["joined"]["n"].to_pylist() == [1, 2]
+
+
+KINDS = "CREATE STREAM s (ts TIMESTAMP, b BOOLEAN, k STRING, x BIGINT, d DOUBLE) TIMESTAMP BY ts"
+NOON = datetime(2026, 1, 1, 12)
+ELSEWHERE = timezone(timedelta(hours=5, minutes=30))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"ts": NOON.replace(tzinfo=ELSEWHERE), "k": "Zürich", "b": False, "d": float("inf")},
+        {"ts": NOON.replace(microsecond=999_999), "k": "", "x": -(2**63), "d": float("nan")},
+        {"ts": datetime.min, "k": "a\0b", "x": 2**63 - 1},
+        {"ts": datetime.max.replace(tzinfo=ELSEWHERE)},
+        {"k": None, "b": None, "x": None, "d": None},
+        {"k": "\udc80"},
+        {"x": 2**63},
+        {"x": True, "d": 1, "b": 1},
+        {"ts": 10**15, "extra": 1},
+    ],
+)
+def test_a_dict_is_read_as_one_of_several(changed: dict[str, Any]) -> None:
+    row = {"ts": NOON, "b": True, "k": "a", "x": 1, "d": 0.5, **changed}
+    found = []
+    for rows in (row, [row]):
+        made = Engine()
+        made.sql(KINDS)
+        made.query("SELECT * FROM s [UNBOUNDED]", name="q")
+        changes = made.process({"s": rows})
+        found.append((changes["q"], changes.bad))
+    assert found[0] == found[1] or str(found[0]) == str(found[1])  # NaN differs from itself
+
+
+def test_late_and_bad_dicts_are_there_as_they_came() -> None:
+    made = Engine()
+    made.sql(KINDS + " AHEAD AT MOST 1 HOURS")
+    made.query("SELECT k FROM s [NOW]", name="q")
+    row = {"ts": NOON, "b": True, "k": "a", "x": 1, "d": 0.5}
+    noon_us = round(NOON.replace(tzinfo=UTC).timestamp()) * 1_000_000
+    made.process({"s": row}, now=noon_us)
+    early = made.process({"s": {**row, "ts": NOON - timedelta(seconds=1)}}, now=noon_us)
+    assert early.late["s"].select(["b", "k", "x", "d"]).to_pylist() == [
+        {"b": True, "k": "a", "x": 1, "d": 0.5}
+    ]
+    ahead = made.process({"s": {**row, "ts": NOON + timedelta(days=1)}}, now=noon_us)
+    (bad,) = ahead.bad["s"].to_pylist()
+    assert "ahead of the wall clock" in bad.pop("_reason")
+    assert bad == {"ts": "2026-01-02 12:00:00.000000Z", "b": "true", "k": "a", "x": "1", "d": "0.5"}
 
 
 def test_other_data_is_refused() -> None:

@@ -184,7 +184,7 @@ def test_uncounted_rows_of_other_cells_are_found(
         if rows.own is not None:
             own = pa.array(rows.own)
             rows = TypedRows(
-                rows.table.filter(own),
+                None if rows.given is None else rows.given.filter(own),
                 [column.filter(own) for column in rows.columns],
                 rows.times.filter(own),
                 reasons=None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -57,8 +57,8 @@ class Piece:
 
     def _changes(self, rows: Array, exp: Array) -> pa.Table:
         made = self.made
-        if isinstance(made, ChangeColumns) and np.array_equal(rows, np.arange(made.ts.size)):
-            return replace(made, exp=exp).table()
+        if isinstance(made, ChangeColumns) and _are_all(rows, made.ts.size):
+            return made.table(exp)
         changes = self.results.take(pa.array(rows))
         return changes.set_column(EXP, changes.field(EXP), instants(exp))
 
@@ -67,6 +67,11 @@ class Piece:
         if self.recipients is None:
             return np.array([self.results.num_rows])
         return self.recipients.counts()
+
+
+def _are_all(rows: Array, count: int) -> bool:
+    """Whether rows, of which none is there twice, are 0, 1, 2, ... up to their number."""
+    return rows.size == count and (count <= 1 or np.array_equal(rows, np.arange(count)))
 
 
 @dataclass(frozen=True)

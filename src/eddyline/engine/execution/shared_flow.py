@@ -215,9 +215,9 @@ class SharedFlow:
         Args:
             arrived: when their rows could be processed, for all or each (``time.perf_counter``).
         """
-        if not batch.ts.size:
-            return
         assert batch.recipients is not None, "set by the flow"
+        if not batch.ts.size or batch.recipients.are_none:
+            return
         counts = self.flow.counts(batch.recipients)
         self.learning.handed_out += int(counts.sum())
         if counts.size > self._results.size:

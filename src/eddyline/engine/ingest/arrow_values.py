@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -11,33 +12,35 @@ import pyarrow.compute as pc
 
 from eddyline.algebra.functions.conversion import convert
 from eddyline.engine.ingest.nested_values import converted_nested, nested_text
-from eddyline.engine.ingest.row_values import table_of_rows
+from eddyline.engine.ingest.row_values import ColumnTypes, table_of_rows
 from eddyline.errors import DataError
 from eddyline.runtime.stores.columns import Array, text_buffers
-from eddyline.types import TIMESTAMP, Schema
+from eddyline.types import TIMESTAMP
 
 _NOT_ASCII: Final = 0x80
 
 
-def to_table(data: Any, name: str, schema: Schema = ()) -> pa.Table:
+def to_table(data: Any, name: str, types: ColumnTypes = MappingProxyType({})) -> pa.Table:
     """Arrow, pandas or polars data, a dict (one row) or several as an Arrow table.
 
     Args:
-        name: for errors. schema: the declared columns.
+        name: for errors. types: of the declared columns.
 
     Raises:
         DataError: the data is of another kind.
     """
     if isinstance(data, pa.Table):
         return data
+    if type(data) is dict:
+        return table_of_rows((data,), types, name)
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
     if hasattr(data, "__arrow_c_stream__"):  # pandas, polars, DuckDB, ...
         return pa.table(data)
     if isinstance(data, Mapping):
-        return table_of_rows((data,), schema, name)
+        return table_of_rows((data,), types, name)
     if isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
-        return table_of_rows(list(data), schema, name)
+        return table_of_rows(list(data), types, name)
     raise DataError(
         f"{name}: rows must be a pyarrow Table or RecordBatch, a pandas or a polars DataFrame, a "
         f"dict or several, not a {type(data).__name__}"

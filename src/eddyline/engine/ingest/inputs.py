@@ -183,8 +183,8 @@ class Inputs:
             self._moves(group, intake)
             if accepted.beginning < FOREVER:
                 group.note_beginning(accepted.beginning)
-            self.arrived += incoming.table.num_rows
-            self.arrival += incoming.table.num_rows
+            self.arrived += incoming.size
+            self.arrival += incoming.size
             if accepted.late is not None:
                 late[intake.definition.name] = accepted.late
             if accepted.bad is not None:

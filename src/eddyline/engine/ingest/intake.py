@@ -141,7 +141,7 @@ class Intake:
         if plain is not None and plain.first >= watermark and not self._judges_rows():
             self._accept_plain(plain, rows.columns, arrival, now_us)
             return _NOTHING
-        count = rows.table.num_rows
+        count = rows.size
         own = np.ones(count, np.bool_) if rows.own is None else rows.own
         reported = own if rows.reported is None else rows.reported
         self.rows += int(np.count_nonzero(own))
@@ -157,7 +157,8 @@ class Intake:
         if reasons is not None:
             good = is_good(reasons, count)
             if not (good | ~reported).all():
-                bad = self.reader.bad_rows(rows.table, rows.columns, reasons, ~good & reported)
+                given = self.reader.given(rows)
+                bad = self.reader.bad_rows(given, rows.columns, reasons, ~good & reported)
                 self.bad, self.bad_reason = self.bad + bad.num_rows, str(bad["_reason"][-1])
             usable = usable.take(np.flatnonzero(good))
             processed, reported = processed[good], reported[good]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,7 @@ from eddyline.engine.ingest.conversion import (
     reason_where,
 )
 from eddyline.engine.ingest.event_times import IN_DOUBT, improbable, improbable_reasons
+from eddyline.engine.ingest.row_values import DeclaredRow, column_types
 from eddyline.runtime.stores.columns import Array, raw_values
 from eddyline.types import END_OF_TIME, FIRST_INSTANT, TIMESTAMP, Schema, arrow_schema
 
@@ -68,7 +69,8 @@ class TypedRows(NamedTuple):
     """Rows of one call.
 
     Attributes:
-        table: n input rows. columns: in the declared order and types. times: the event times.
+        given: n input rows; None: they are the columns.
+        columns: in the declared order and types. times: the event times.
         reasons: string[n], the reason of each bad row, NULL for good rows; None: all are good.
         doubtful: input event times that are integers without a declared unit: the previous rows
             decide whether they are probable.
@@ -78,7 +80,7 @@ class TypedRows(NamedTuple):
         plain: if all rows are to be processed and surely good, their event times.
     """
 
-    table: pa.Table
+    given: pa.Table | None
     columns: list[pa.Array]
     times: pa.Array
     reasons: pa.Array | None
@@ -88,9 +90,10 @@ class TypedRows(NamedTuple):
     reported: Array | None = None
     plain: PlainTimes | None = None
 
-
-#: What is to be done with a column: nothing, validate its text, or look at its timestamps.
-_Check = Literal["none", "text", "time"]
+    @property
+    def size(self) -> int:
+        """N."""
+        return len(self.times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +102,11 @@ class _Plan:
 
     Attributes:
         schema: of the rows.
-        columns: in the declared order, the position among those of the rows, and what is to be
-            done; None: the columns are converted.
+        places: of the declared columns among those of the rows; None: the columns are converted.
     """
 
     schema: pa.Schema
-    columns: list[tuple[int, _Check]] | None
+    places: list[int] | None
 
 
 class RowReader:
@@ -124,12 +126,12 @@ class RowReader:
         column = len(names) if definition.event_time else names.index(definition.timestamp)
         self._timestamp = column  # its position; behind the columns if it is none
         self._conversion = Conversion(definition, f"{kind} {definition.name!r}", column)
-        self._checks: list[_Check] = [
-            "time" if f.type == TIMESTAMP else "text" if has_text(f.type) else "none"
-            for f in definition.schema
-        ]
-        self._supplied = definition.supplied
-        self._plan = self._plan_of(arrow_schema(self._supplied))
+        schema = definition.schema
+        self._times = [i for i, f in enumerate(schema) if f.type == TIMESTAMP]
+        self._texts = [i for i, f in enumerate(schema) if has_text(f.type)]
+        self._types = column_types(definition.supplied)
+        self._row = DeclaredRow(definition.schema) if _is_plain(definition) else None
+        self._plan = self._plan_of(arrow_schema(definition.supplied))
 
     def read(self, data: Any) -> TypedRows:
         """Convert rows to the declared types.
@@ -137,15 +139,22 @@ class RowReader:
         Raises:
             DataError: a column is missing, or its type cannot be converted to the declared one.
         """
-        definition, table = self.definition, data
-        if not isinstance(data, pa.Table):
-            table = to_table(data, definition.name, self._supplied)
-        if table.schema != self._plan.schema:
-            self._plan = self._plan_of(table.schema)
-        if self._plan.columns is not None:
-            rows = self._as_they_are(table, self._plan.columns)
+        if type(data) is dict and self._row is not None:
+            columns = self._row.columns(data)
+            rows = None if columns is None else self._as_they_are(columns, None)
             if rows is not None:
                 return rows
+        table = data
+        if not isinstance(data, pa.Table):
+            table = to_table(data, self.definition.name, self._types)
+        if table.schema != self._plan.schema:
+            self._plan = self._plan_of(table.schema)
+        if self._plan.places is not None:
+            columns = [table.column(place) for place in self._plan.places]
+            if all(c.num_chunks == 1 for c in columns):
+                rows = self._as_they_are([c.chunk(0) for c in columns], table)
+                if rows is not None:
+                    return rows
         return self._converted(table)
 
     def _plan_of(self, schema: pa.Schema) -> _Plan:
@@ -154,46 +163,43 @@ class RowReader:
         """
         definition, names = self.definition, schema.names
         positions = {n.lower(): i for i, n in enumerate(names)}
-        columns: list[tuple[int, _Check]] = []
-        for place, (field, check) in enumerate(zip(definition.schema, self._checks, strict=True)):
+        if not _is_plain(definition) or ROLE in names or CORRUPT_RECORD in positions:
+            return _Plan(schema, None)
+        places: list[int] = []
+        for place, field in enumerate(definition.schema):
             position = positions.get(field.name.lower())
             if position is None:
                 return _Plan(schema, None)
             type_ = schema.field(position).type
             unit = definition.ts_unit if place == self._timestamp else None
-            if type_ != field.type and not (check == "time" and _is_in_us(type_, unit)):
+            if type_ != field.type and not (place in self._times and _is_in_us(type_, unit)):
                 return _Plan(schema, None)
-            columns.append((position, check))
-        is_plain = not definition.computed and definition.event_time is None
-        marked = ROLE in names or CORRUPT_RECORD in positions
-        return _Plan(schema, columns if is_plain and not marked else None)
+            places.append(position)
+        return _Plan(schema, places)
 
-    def _as_they_are(
-        self, table: pa.Table, columns: Sequence[tuple[int, _Check]]
-    ) -> TypedRows | None:
-        """Rows whose columns need no conversion; None: some of them may be bad or in doubt."""
-        found, plain = [], None
-        for place, (position, check) in enumerate(columns):
-            chunks = table.column(position)
-            if chunks.num_chunks != 1:
+    def _as_they_are(self, columns: list[pa.Array], given: pa.Table | None) -> TypedRows | None:
+        """Rows whose columns need no conversion; None: some of them may be bad or in doubt.
+
+        Args:
+            columns: in the declared order; if none are ``given``, their text is valid.
+        """
+        plain = None
+        for place in self._times:
+            values = columns[place]
+            us, is_integer = raw_values(values, _INT64), values.type == _US
+            if values.null_count and (is_integer or place == self._timestamp):
                 return None
-            values = chunks.chunk(0)
-            if check == "time":
-                us, is_integer = raw_values(values, _INT64), values.type == _US
-                if values.null_count and (is_integer or place == self._timestamp):
+            if us.size:
+                first, last = bounds(us)
+                if not _beyond_doubt(first, last, is_integer):
                     return None
-                if us.size:
-                    first, last = bounds(us)
-                    if not _beyond_doubt(first, last, is_integer):
-                        return None
-                    if place == self._timestamp:
-                        plain = PlainTimes(us, first, last)
-                if values.type != TIMESTAMP:
-                    values = values.view(TIMESTAMP)
-            elif check == "text" and not is_valid_text(values):
-                return None
-            found.append(values)
-        return TypedRows(table, found, found[self._timestamp], None, plain=plain)
+                if place == self._timestamp:
+                    plain = PlainTimes(us, first, last)
+            if values.type != TIMESTAMP:
+                columns[place] = values.view(TIMESTAMP)
+        if given is not None and not all(is_valid_text(columns[place]) for place in self._texts):
+            return None
+        return TypedRows(given, columns, columns[self._timestamp], None, plain=plain)
 
     def _converted(self, table: pa.Table) -> TypedRows:
         """Rows of any schema that fits."""
@@ -248,15 +254,21 @@ class RowReader:
                 reasons = first_reason(reasons, pc.if_else(pa.array(doubted), texts, none))
         return reasons
 
+    def given(self, rows: TypedRows) -> pa.Table:
+        """The input rows."""
+        if rows.given is not None:
+            return rows.given
+        return pa.Table.from_arrays(rows.columns, schema=arrow_schema(self.definition.schema))
+
     def surely_bad(self, rows: TypedRows, now_us: int) -> Array:
         """bool[n]: rows that are bad for any previous rows."""
         reasons = self.reasons(rows._replace(doubtful=None), 0, now_us)
-        return ~is_good(reasons, rows.table.num_rows)
+        return ~is_good(reasons, rows.size)
 
     def in_doubt(self, rows: TypedRows) -> Array:
         """bool[n]: rows of which the previous rows decide whether they are bad."""
         if rows.doubtful is None:
-            return np.zeros(rows.table.num_rows, np.bool_)
+            return np.zeros(rows.size, np.bool_)
         return in_doubt(self.times(rows))
 
     def bad_rows(
@@ -289,6 +301,11 @@ class RowReader:
         reasons = pc.binary_join_element_wise("behind the watermark ", pa.array(texts), "")
         schema = late_schema(self.definition.schema)
         return pa.Table.from_arrays([*(c.take(rows) for c in columns), reasons], schema=schema)
+
+
+def _is_plain(definition: StreamDef) -> bool:
+    """Whether nothing is computed from the columns."""
+    return not definition.computed and definition.event_time is None
 
 
 def _is_in_us(type_: pa.DataType, unit: str | None) -> bool:

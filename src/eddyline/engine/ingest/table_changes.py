@@ -63,7 +63,7 @@ class ChangeReader(RowReader):
         return rows.columns[len(_OWN) :]
 
     def read(self, data: Any) -> TypedRows:
-        table = to_table(data, self.definition.name, self.definition.supplied)
+        table = to_table(data, self.definition.name, self._types)
         if all(name.lower() != OPERATION.name for name in table.column_names):
             table = table.append_column(OPERATION.name, pa.repeat("+", table.num_rows))
         rows = super().read(table)
@@ -77,7 +77,7 @@ class ChangeReader(RowReader):
             reasons = first_reason(reasons, pc.if_else(unknown, why, none))
         plain = rows.plain if reasons is None else None
         columns = [when, operation, *columns]
-        return TypedRows(rows.table, columns, rows.times, reasons, plain=plain)
+        return TypedRows(rows.given, columns, rows.times, reasons, plain=plain)
 
 
 def reader_of(definition: StreamDef | TableDef) -> RowReader:

@@ -12,6 +12,7 @@ from eddyline.algebra.catalog import TableDef
 from eddyline.algebra.plan import Updates
 from eddyline.engine.ingest.arrow_values import as_text, converted, flat, to_table, with_valid_text
 from eddyline.engine.ingest.event_times import improbable_without_others
+from eddyline.engine.ingest.row_values import column_types
 from eddyline.errors import DataError, did_you_mean
 from eddyline.runtime.stores.stem import Stem
 from eddyline.types import BEGINNING, TIMESTAMP, arrow_schema, sql_type
@@ -42,8 +43,8 @@ def table_columns(definition: TableDef, data: Any) -> pa.Table:
     Raises:
         DataError: a column is missing or cannot be converted.
     """
-    names = {field.name.lower() for field in definition.schema}
-    rows, broken = with_valid_text(to_table(data, definition.name, definition.schema), names)
+    types = column_types(definition.schema)
+    rows, broken = with_valid_text(to_table(data, definition.name, types), types.keys())
     for name, where in broken.items():
         first = rows.column(name).filter(where)[0].as_py()
         raise DataError(

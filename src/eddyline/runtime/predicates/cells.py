@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -25,9 +25,15 @@ from eddyline.kernels.grouped_filter import (
 )
 from eddyline.kernels.text_cells import TextThresholds, cells_of_texts, leading_bytes
 from eddyline.runtime.stores.columns import Array, raw_values, text_buffers, validity_of
-from eddyline.types import sql_type
+from eddyline.types import TIMESTAMP, sql_type
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+#: By Arrow's number of a type, NumPy's of its buffer, where that is in the form of keys.
+_AS_IT_IS: Final = {
+    pa.int64().id: np.dtype(np.int64),
+    pa.float64().id: np.dtype(np.float64),
+    TIMESTAMP.id: np.dtype(np.int64),
+}
 #: Digits of decimals that fit int64.
 _INT64_DIGITS = 18
 #: Buckets per threshold, and at least. Most of them should be empty: then nothing is searched.
@@ -119,13 +125,20 @@ def keys_of(values: pa.Array) -> Keys:
         DataError: values of its type have no order that predicates could use.
     """
     type_, valid = values.type, validity_of(values)
+    as_it_is = _AS_IT_IS.get(type_.id)
+    if as_it_is is not None:
+        return Keys(_unwritable(raw_values(values, as_it_is)), None, valid)
     if pa.types.is_string(type_) or pa.types.is_binary(type_):
         return Keys(*text_buffers(values), valid)
     if pa.types.is_decimal128(type_) and type_.precision > _INT64_DIGITS:
         return Keys(*_wide_decimals(values), valid)
-    numbers = _numbers(values)
-    numbers.setflags(write=False)  # like arrays of Arrow: kernels are compiled for one kind
-    return Keys(numbers, None, valid)
+    return Keys(_unwritable(_numbers(values)), None, valid)
+
+
+def _unwritable(numbers: Array) -> Array:
+    """The same array, like those of Arrow: kernels are compiled for one kind."""
+    numbers.setflags(write=False)
+    return numbers
 
 
 def _numbers(values: pa.Array) -> Array:

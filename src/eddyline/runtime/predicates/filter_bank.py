@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Final, cast
+from operator import attrgetter
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
@@ -41,7 +42,23 @@ _SCREENED_QUERIES: Final = 16
 _SELECTIVE: Final = 0.8
 _SCREEN_ALL: Final = 32
 
+_share: Final = attrgetter("share")
+
 _Order = tuple[GroupedFilter, ...]
+
+
+class _Routed(NamedTuple):
+    """Queries whose rows ``blocks`` returns, until queries change.
+
+    Attributes:
+        asked, mask: uint64[W], the queries that were asked for, and those of them.
+        screening: the filters that rows may be screened by: all these queries have a predicate in
+            each. Empty: there are few queries.
+    """
+
+    asked: Array
+    mask: Array
+    screening: list[GroupedFilter]
 
 
 class FilterBank:
@@ -72,6 +89,7 @@ class FilterBank:
         self.visits = 0
         self.version = 0
         self._screenings = 0
+        self._routed: _Routed | None = None
 
     @property
     def filters(self) -> list[GroupedFilter]:
@@ -143,6 +161,7 @@ class FilterBank:
 
     def _look(self) -> None:
         self.version += 1
+        self._routed = None
         self.has_predicates = bool(self._filters or self._impossible or self._disjunctive)
 
     def narrow(self, batch: Batch, lineage: Array) -> None:
@@ -174,15 +193,18 @@ class FilterBank:
             int64[k], rows of the batch, and their lineage, uint64[k, W], which is valid until the
             next block.
         """
-        mask = mask & self._possible(mask.size)
-        if self._boxes is not None:
-            mask &= ~self._boxes.mask(mask.size)
+        routed = self._routed
+        if routed is None or routed.asked is not mask:
+            routed = self._routed = self._route(mask)
+        mask = routed.mask
         if not mask.any():
             return
         values = AttributeValues(batch)
-        rows = self._screened(values, mask, np.arange(len(batch)))
-        if not rows.size:
-            return
+        rows = np.arange(batch.ts.size)
+        if routed.screening:
+            rows = self._screened(values, routed.screening, rows)
+            if not rows.size:
+                return
         room = np.zeros((0, mask.size), np.uint64)
 
         def fresh(first: int, end: int) -> Array:
@@ -199,6 +221,7 @@ class FilterBank:
         if self._boxes is not None:
             for bit in self._boxes.settle():
                 self._take_out(bit, self._used_by[bit])
+                self._routed = None
 
     def pairs(self, batch: Batch, mask: Array) -> Iterator[tuple[Array, Array]]:
         """Rows that some of these queries require, of those for which ``blocks`` returns none.
@@ -217,16 +240,27 @@ class FilterBank:
         """uint64[words]: the queries whose rows ``pairs`` returns."""
         return np.zeros(words, np.uint64) if self._boxes is None else self._boxes.mask(words)
 
-    def _screened(self, values: AttributeValues, mask: Array, rows: Array) -> Array:
+    def _route(self, mask: Array) -> _Routed:
+        """What ``blocks`` does for some queries."""
+        asked, mask = mask, mask & self._possible(mask.size)
+        if self._boxes is not None:
+            mask &= ~self._boxes.mask(mask.size)
+        screening: list[GroupedFilter] = []
+        if len(self._used_by) - len(self._boxes or ()) >= _SCREENED_QUERIES:
+            plain = (f for f in self._filters.values() if f.attribute.plain)
+            screening = [f for f in plain if f.covers(mask)]
+        return _Routed(asked, mask, screening)
+
+    def _screened(
+        self, values: AttributeValues, screening: Iterable[GroupedFilter], rows: Array
+    ) -> Array:
         """Without rows of which one grouped filter can tell that no query requires them, however
-        many there are: those that all queries have a predicate on, the most selective one first.
+        many there are: the most selective one first.
         """
-        if len(self._used_by) - len(self._boxes or ()) < _SCREENED_QUERIES:
-            return rows
         self._screenings += 1
         most = 1.0 if self._screenings % _SCREEN_ALL == 0 else _SELECTIVE
-        for grouped in sorted(self._filters.values(), key=lambda f: f.share):
-            if grouped.share <= most and grouped.attribute.plain and grouped.covers(mask):
+        for grouped in sorted(screening, key=_share):
+            if grouped.share <= most:
                 self.visits += rows.size
                 rows = grouped.screened(values, rows)
         return rows

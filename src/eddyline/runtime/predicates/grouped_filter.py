@@ -277,7 +277,7 @@ class GroupedFilter:
         assert index is not None, "there are predicates"
         keys, places, _ = values.keys(self.attribute, rows)
         kept = rows[index.accepted[index.cells.find(keys, places)]]
-        self.share = _SMOOTH * self.share + (1 - _SMOOTH) * kept.size / max(rows.size, 1)
+        self.share = _SMOOTH * self.share + (1 - _SMOOTH) * kept.size / (rows.size or 1)
         return kept
 
     def narrow(

@@ -171,7 +171,8 @@ class FixedColumn(Nullable):
         else:
             raw = raw_values(values, self._dtype)
         self._data.array[place : place + raw.size] = raw
-        self._write_validity(place, values, len(self._data.array))
+        if self._null is not None or values.null_count:
+            self._write_validity(place, values, len(self._data.array))
 
     def gather(self, places: Array) -> pa.Array:
         data = self._data.array.take(places)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -143,17 +143,23 @@ class Stem(RowStore):
 
     def _write(self, column: int) -> None:
         """Write a column of the fresh rows into the store, unless it is there."""
-        if column not in self._unwritten:
-            return
-        self._unwritten.remove(column)
-        values, places = self._came[column], self._places
-        values = values if places is None else taken([values], places)[0]
-        self._columns[column].write(self._end - self.fresh.size, values)
+        if column in self._unwritten:
+            self._unwritten.remove(column)
+            self._write_all((column,))
 
     def _settle(self) -> None:
         """Write all columns."""
-        for column in sorted(self._unwritten):
-            self._write(column)
+        unwritten, self._unwritten = self._unwritten, set()
+        self._write_all(unwritten)
+
+    def _write_all(self, columns: Collection[int]) -> None:
+        """Write columns of the fresh rows into the store."""
+        place, places = self._end - self.fresh.size, self._places
+        for column in columns:
+            values = self._came[column]
+            if places is not None:
+                values = taken([values], places)[0]
+            self._columns[column].write(place, values)
 
     def _buffers(self) -> Iterator[Buffer | Column]:
         self._settle()
@@ -232,7 +238,8 @@ class Stem(RowStore):
             self.compact_at = 2 * len(self) + 1024
         if self._end > self._start:
             self._settle()
-        self._unwritten.clear()
+        else:
+            self._unwritten.clear()
         self.fresh, self.fresh_times = _NO_ROWS, _NO_TIMES
         self._came, self._places = (), None
 
