@@ -129,7 +129,7 @@ def test_silent_streams_and_a_batch_that_is_repeated(
     wait(run, lambda: sum(run.progress().rows_in.values()) == 4)
     run.stop(after_batch=True)
     assert times_of(tmp_path / "checkpoint")[last] == times[last]
-    assert written(tmp_path / "regular")[last] == before[last]
+    assert written(tmp_path / "regular").get(last) == before.get(last)
     assert run.progress().late == {"a": 0, "b": 0}
 
 

@@ -14,6 +14,8 @@ from typing import Any, Final, TypeVar, cast
 import numba
 from numba.core import event
 
+from eddyline.kernels.cache import SharedCache
+
 _log: Final = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,33 +48,30 @@ _ensure_cache_directory()
 
 def kernel(function: F) -> F:
     """Compile lazily, once per install (``cache=True``), releasing the GIL while it runs."""
-    return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    return _cached(function, nogil=True)
 
 
 def inlined(function: F) -> F:
     """A helper that is compiled into the kernels that call it."""
-    return cast(F, numba.njit(inline="always", cache=True, error_model="numpy")(function))
-
-
-#: ``_nrt``: without Numba's run-time system, which counts references to arrays.
-_BARE: Final[dict[str, Any]] = {
-    "cache": True,
-    "nogil": True,
-    "error_model": "numpy",
-    "_nrt": False,
-}
+    return _cached(function, inline="always")
 
 
 def bare(function: F) -> F:
     """A part of a kernel that allocates no array, and so need not count references: where it takes
     tuples of arrays, counting is most of the time (docs/decisions/0083-no-references.md).
     """
-    return cast(F, numba.njit(**_BARE)(function))
+    return _cached(function, nogil=True, _nrt=False)
 
 
 def bare_inlined(function: F) -> F:
     """A bare part that the compiler puts into its callers: one that is small or called once."""
-    return cast(F, numba.njit(**_BARE, forceinline=True)(function))
+    return _cached(function, nogil=True, _nrt=False, forceinline=True)
+
+
+def _cached(function: F, **options: Any) -> F:
+    compiled = numba.njit(error_model="numpy", **options)(function)
+    compiled._cache = SharedCache(function)  # ``cache=True`` sets one that is not locked
+    return cast(F, compiled)
 
 
 class _Compilations(event.Listener):

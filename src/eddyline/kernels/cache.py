@@ -1,0 +1,102 @@
+"""The store of compiled kernels, which all processes of a machine share.
+
+Of several processes that need a kernel for the first time, such as the Python workers of a job, one
+compiles it; the others wait and load it.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from numba.core import event
+from numba.core.caching import FunctionCache
+
+try:
+    from fcntl import LOCK_EX, LOCK_UN, lockf
+except ImportError:  # not on Windows: each process compiles
+    lockf = None  # type: ignore[assignment]
+
+_LOCKS = "kernels.lock"
+
+
+class _Locks:
+    """Locks of a directory: ranges of one file, which the system releases when a process ends."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / _LOCKS
+        self._file: int | None = None
+        self._held: set[int] = set()
+
+    def acquire(self, number: int) -> None:
+        """Wait for a lock that this process does not hold. Without locks (the system has none for
+        this file, or two processes would wait for each other) nothing is awaited.
+        """
+        if number in self._held or lockf is None:
+            return
+        with suppress(OSError):
+            if self._file is None:
+                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+            lockf(self._file, LOCK_EX, 1, number)
+            self._held.add(number)
+
+    def release(self, number: int) -> None:
+        """Give a lock back that may be held."""
+        if number in self._held:
+            self._held.remove(number)
+            assert self._file is not None, "it is locked"
+            lockf(self._file, LOCK_UN, 1, number)
+
+
+_LOCKS_OF: dict[Path, _Locks] = {}
+
+
+class SharedCache(FunctionCache):
+    """The stored versions of one kernel, which are locked from a look-up that fails until a version
+    has been stored.
+    """
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        directory = Path(self.cache_path)
+        self._locks = _LOCKS_OF.setdefault(directory, _Locks(directory))
+        self._number = crc32(self._impl.filename_base.encode())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = super().load_overload(sig, target_context)
+        if found is None:
+            self._impl.locator.ensure_cache_path()
+            self._locks.acquire(self._number)
+            found = super().load_overload(sig, target_context)
+            if found is not None:
+                self.release()
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Let other processes compile the kernel."""
+        self._locks.release(self._number)
+
+
+class _Failures(event.Listener):
+    """Releases kernels that could not be compiled."""
+
+    def on_start(self, event: Any) -> None:
+        """Nothing to do."""
+
+    def on_end(self, event: Any) -> None:
+        cache = event.data["dispatcher"]._cache
+        has_failed = event._exc_details is not None  # ``is_failed`` of Numba 0.68 is the opposite
+        if has_failed and isinstance(cache, SharedCache):
+            cache.release()
+
+
+event.register("numba:compile", _Failures())
