@@ -70,10 +70,12 @@ class Changes(Mapping[str, pa.Table]):
     ) -> None:
         self._queries = queries
         self._tables = tuple(tables)
-        self._shared = [t for t in tables if t.owner is None]
+        self._shared: list[TableChanges] = []
         self._owned: dict[str, list[TableChanges]] = {}
         for table in tables:
-            if table.owner is not None:
+            if table.owner is None:
+                self._shared.append(table)
+            else:
                 self._owned.setdefault(table.owner, []).append(table)
         self.late = dict(late or {})
         self.bad = dict(bad or {})

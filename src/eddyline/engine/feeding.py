@@ -61,7 +61,7 @@ class Feeding:
         """See :meth:`Engine.process`."""
         with self._lock:
             changes = self._processed(inputs, watermark, now, elsewhere)
-        return self._delivered(changes)
+        return self._delivered(changes) if self._listeners.by_query else changes
 
     def _processed(
         self,
@@ -88,7 +88,8 @@ class Feeding:
         overload.intake.reading += read - started
         overload.intake.calls += time.thread_time() - started
         overload.end_call()
-        return self._noted(self._changes(late, bad))
+        changes = self._changes(late, bad)
+        return self._noted(changes) if self._listeners.by_query else changes
 
     def advance(self, to: int) -> Changes:
         """See :meth:`Engine.advance`."""
@@ -177,11 +178,14 @@ class Feeding:
         self, late: Mapping[str, pa.Table] | None = None, bad: Mapping[str, pa.Table] | None = None
     ) -> Changes:
         """The changes of all queries since the last call, with late and bad rows by stream."""
-        before, self._not_yielded = self._not_yielded, {"late": {}, "bad": {}}
-        late = _joined(before["late"], late or {})
-        queries = self._parts.queries
+        queries, not_yielded = self._parts.queries, self._not_yielded
         of_queries = queries.take_bad() if queries.with_bad else {}
-        bad = _joined(before["bad"], bad or {}, self._parts.inputs.refused(), of_queries)
+        refused = self._parts.inputs.refused()
+        if late or not_yielded["late"]:
+            late = _joined(not_yielded["late"], late or {})
+        if bad or refused or of_queries or not_yielded["bad"]:
+            bad = _joined(not_yielded["bad"], bad or {}, refused, of_queries)
+        self._not_yielded = {"late": {}, "bad": {}}
         kept = self._parts.shedding.since_last_report() if self._parts.shedding.reported else {}
         taken = queries.execution.pending.take()
         return Changes(queries.everyone.now(), taken, late, bad, kept)
@@ -221,7 +225,5 @@ def _watermark_us(watermark: Instant) -> int:
 
 def _joined(*parts: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """The rows of each name, in the order of the parts."""
-    if not any(parts):
-        return {}
     names = dict.fromkeys(name for part in parts for name in part)
     return {n: pa.concat_tables([part[n] for part in parts if n in part]) for n in names}

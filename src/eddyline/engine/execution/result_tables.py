@@ -7,8 +7,9 @@ recipients. A query that runs as a tree or is parameterized owns its table.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -64,17 +65,21 @@ class Pending:
 
     def changes(self) -> list[TableChanges]:
         """All changes, left in place: first those in tables with an owner."""
-        owned = [table.changes() for tables in self._owned.values() for table in tables]
-        return owned + [table.changes() for table in self._shared]
+        return [table.changes() for table in self._tables()]
 
     def take(self) -> list[TableChanges]:
         """All changes; they have been fetched then."""
-        changes = self.changes()
-        for tables in (*self._owned.values(), self._shared):
-            for table in tables:
-                table.clear()
+        if not self._owned and not self._shared:
+            return []
+        changes = []
+        for table in self._tables():
+            changes.append(table.changes())
+            table.clear()
         self._owned, self._shared = {}, {}
         return changes
+
+    def _tables(self) -> Iterator[ResultTable]:
+        return chain(chain.from_iterable(self._owned.values()), self._shared)
 
 
 class Tally:

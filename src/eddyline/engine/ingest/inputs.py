@@ -318,13 +318,14 @@ class Inputs:
 
     def _put(self, name: str, rows: OrderedRows, seq: Array) -> None:
         """Append rows; ``seq``: as of a batch."""
-        intake, stem = self._intakes[name], self.stem(name)
-        ts, columns = rows.ts, rows.columns
+        intake, ts, columns = self._intakes[name], rows.ts, rows.columns
         if not isinstance(intake, ChangeIntake):
-            own = intake.own_rows(ts, columns) if rows.places is None else (ts, columns)
+            assert intake.stem is not None, "streams have one"
+            own = intake.own_rows(ts, columns) if intake.counted else (ts, columns)
             self.measuring.meters[name].see(*own, rows.places)
-            stem.add(ts, seq, columns, rows.places)
+            intake.stem.add(ts, seq, columns, rows.places)
             return
+        stem = self.stem(name)
         assert isinstance(stem, TableStem), "tables that change have a TableStem"
         self.measuring.meters[name].see(ts[intake.additions(columns)], ())
         refused = intake.apply(stem, ts, seq, columns)

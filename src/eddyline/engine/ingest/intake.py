@@ -60,10 +60,8 @@ _NOTHING: Final = Accepted(None, None, FOREVER)
 class Intake:
     """Ingests the rows of one stream, or the changes of one table.
 
-    Args:
-        counted: whether windows count rows of other engines: see ``counted_streams``.
-
     Attributes:
+        counted: whether windows count rows of other engines: see ``counted_streams``.
         reader: converts rows.
         stored: the columns of the rows that wait, and of those in the SteM.
         newest: the largest timestamp so far. rows: number of input rows. late, bad: those in the
@@ -79,7 +77,8 @@ class Intake:
         self.reader = reader
         self.definition: StreamDef = reader.definition
         self.stored = (*self.definition.schema, OWN_ROW) if counted else self.definition.schema
-        self._counted = counted
+        self.counted = counted
+        self._is_late_by_row = self.definition.lateness_by == "row"
         self.newest = BEGINNING
         self.active_us = BEGINNING
         self.rows = 0
@@ -137,8 +136,9 @@ class Intake:
             watermark: rows before it are late. arrival: number of the first row.
             now_us: the wall clock.
         """
-        plain = rows.plain
-        if plain is not None and plain.first >= watermark and not self._judges_rows():
+        plain, reader = rows.plain, self.reader
+        judges_rows = self.counted or reader.ahead_us is not None or self._is_late_by_row
+        if plain is not None and plain.first >= watermark and not judges_rows:
             self._accept_plain(plain, rows.columns, arrival, now_us)
             return _NOTHING
         count = rows.size
@@ -148,7 +148,7 @@ class Intake:
         times = self.reader.times(rows).copy()  # may share memory with the caller
         processed = own
         columns = rows.columns
-        if self._counted:
+        if self.counted:
             columns = [*columns, pa.array(own)]
             processed = np.ones(count, np.bool_) if rows.dropped is None else ~rows.dropped
         usable = OrderedRows(times, np.arange(arrival, arrival + count), columns)
@@ -177,18 +177,16 @@ class Intake:
         self._hold(self._thinned(usable))
         return Accepted(late, bad, beginning)
 
-    def _judges_rows(self) -> bool:
-        """Whether rows may be left out that are surely good, and not late in their call."""
-        is_late_by_row = self.definition.lateness_by == "row"
-        return self._counted or is_late_by_row or self.reader.ahead_us is not None
-
     def _accept_plain(
         self, times: PlainTimes, columns: list[pa.Array], arrival: int, now_us: int
     ) -> None:
         ts, count = times.us, times.us.size
         self.rows += count
         self.seen += count
-        self.note(times.last, now_us)
+        if times.last > self.newest:
+            self.newest = times.last
+        if now_us > self.active_us:
+            self.active_us = now_us
         thins = self.box is not None or self.utility is not None
         kept = self._kept(columns, times) if thins else None
         if kept is None:
@@ -337,7 +335,7 @@ class Intake:
 
     def own(self, columns: list[pa.Array]) -> Array | None:
         """bool[n]: of rows with the columns ``stored``, which are the engine's own; None: all."""
-        if not self._counted:
+        if not self.counted:
             return None
         own: Array = columns[-1].to_numpy(zero_copy_only=False)
         return own

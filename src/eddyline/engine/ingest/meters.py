@@ -55,7 +55,7 @@ class Meter:
         return meter
 
     def see(self, ts: Array, columns: Sequence[pa.Array], places: Array | None = None) -> None:
-        """Count rows.
+        """Count rows; then their time has to pass.
 
         Args:
             ts: int64[n], their timestamps in order. columns, places: as of ``OrderedRows``.
@@ -66,9 +66,8 @@ class Meter:
             self._start = int(ts[0])
             self._rows = -1  # rates count the gaps between rows
         self._rows += ts.size
-        self.pass_time(int(ts[-1]))
         if self._values:
-            self._sample(ts.size, columns, places)
+            self._sample(ts, columns, places)
 
     def pass_time(self, to: int) -> None:
         """Record that all streams of the group are processed up to this instant."""
@@ -80,20 +79,21 @@ class Meter:
             self._past_us = self._past_us / 2 + self._end - self._start
             self._start, self._rows = self._end, 0
 
-    def _sample(self, count: int, columns: Sequence[pa.Array], places: Array | None) -> None:
+    def _sample(self, ts: Array, columns: Sequence[pa.Array], places: Array | None) -> None:
+        count, now = ts.size, max(self._end, int(ts[-1]))
         self._rest -= count
         if self._rest > 0:
             return
         some = min(count, _SAMPLE_ROWS)
         self._rest = _REST * some
-        start = self._end % (count - some + 1)  # deterministic, so that a replay takes these rows
+        start = now % (count - some + 1)  # deterministic, so that a replay takes these rows
         for column, counter in self._values.items():
             values = columns[column]
             if places is None:
                 values = values.slice(start, some)
             else:
                 values = values.take(pa.array(places[start : start + some]))
-            counter.count(values, self._end)
+            counter.count(values, now)
 
     @property
     def rate(self) -> float | None:

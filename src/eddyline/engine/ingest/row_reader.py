@@ -191,7 +191,9 @@ class RowReader:
                 return None
             if us.size:
                 first, last = bounds(us)
-                if not _beyond_doubt(first, last, is_integer):
+                if first < FIRST_INSTANT or last >= END_OF_TIME:
+                    return None
+                if is_integer and last >= IN_DOUBT[0] and first < IN_DOUBT[1]:
                     return None
                 if place == self._timestamp:
                     plain = PlainTimes(us, first, last)
@@ -320,12 +322,6 @@ def bounds(us: Array) -> tuple[int, int]:
     if us.size == 1:
         return (only := int(us[0])), only
     return int(us.min()), int(us.max())
-
-
-def _beyond_doubt(first: int, last: int, is_integer: bool) -> bool:
-    """Whether all timestamps in a span are possible and, if they are integers, probable."""
-    possible = first >= FIRST_INSTANT and last < END_OF_TIME
-    return possible and not (is_integer and last >= IN_DOUBT[0] and first < IN_DOUBT[1])
 
 
 def in_doubt(us: Array) -> Array:

@@ -289,9 +289,15 @@ class Overload:
     # -- measuring -----------------------------------------------------
 
     def _measure(self) -> None:
+        """Look at what was measured, if a period begins or is over."""
         newest = self._inputs.newest
-        if newest == BEGINNING or not self._is_due(newest):
+        if newest == BEGINNING:
             return
+        if self._since is not None:
+            first_us = _FEEDBACK_PERIOD_US if self._awaits_feedback else self._every_us
+            period_us = min(self._period_us, self._every_us, first_us)
+            if newest - self._since[0] < period_us:
+                return
         seen = {s: self._inputs.intake(s).seen for s in self._inputs.streams()}
         if self._since is None:
             since = self._workload.since()
@@ -347,12 +353,6 @@ class Overload:
         if self.memory == inf or not self._measures:
             return False
         return self._sizes.look(self._workload.works(), kept)
-
-    def _is_due(self, newest: int) -> bool:
-        """Whether a period of measuring begins or is over."""
-        first_us = _FEEDBACK_PERIOD_US if self._awaits_feedback else self._every_us
-        period_us = min(self._period_us, self._every_us, first_us)
-        return self._since is None or newest - self._since[0] >= period_us
 
     # -- checkpoints ---------------------------------------------------
 

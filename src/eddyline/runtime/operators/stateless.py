@@ -30,7 +30,7 @@ class Filter(Operator):
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         (batch,) = batches
-        return batch.where(self._predicate(batch)) if len(batch) else batch
+        return batch.where(self._predicate(batch)) if batch.ts.size else batch
 
     def live(self, clock: int) -> Batch:
         batch = self.inputs[0].live(clock)
