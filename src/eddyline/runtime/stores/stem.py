@@ -91,7 +91,6 @@ class Stem(RowStore):
         self.evicted: dict[StemWindow, Evicted] = {}
         self.arrived = 0
         self._windows: dict[object, StemWindow] = {}
-        self._evicting: list[StemWindow] = []  # those of them that take in rows
         self._opened: Counter[object] = Counter()  # how often each window has been opened
         self.compact_at = 1024
 
@@ -118,7 +117,7 @@ class Stem(RowStore):
         self.fresh_times = ts, seq
         self._came, self._places = columns, places
         self._unwritten = set(range(len(columns)))
-        for window in self._evicting:
+        for window in self._windows.values():
             self._evict(window)
 
     def gather(self, column: int, ids: Array) -> pa.Array:
@@ -192,8 +191,6 @@ class Stem(RowStore):
         """Register a window; equal keys share one. It takes in the rows that are already here."""
         if key not in self._windows:
             window = self._windows[key] = make()
-            if not isinstance(window, _Stateless):
-                self._evicting.append(window)
             self._settle()
             self.fresh, self._came = self.ids(np.arange(self.first, self.end)), ()
             self._evict(window)
@@ -209,8 +206,6 @@ class Stem(RowStore):
             return
         del self._opened[key]
         window = self._windows.pop(key)
-        if window in self._evicting:
-            self._evicting.remove(window)
         for lane in window.lanes:
             self.remove_lane(lane)
 
