@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from eddyline import DataError, Engine
+from eddyline.engine.ingest import arrow_values
 from eddyline.engine.ingest.arrow_values import is_valid_text, with_valid_text
 from eddyline.runtime.stores.columns import taken
 
@@ -82,8 +83,10 @@ def test_tables_are_refused() -> None:
         engine.table("t", pa.table({"name": text([b"a", b"\xff", b"\xfe"])}))
 
 
-def test_validity_is_as_of_arrow() -> None:
-    """For slices, NULLs, lists of texts, and arrays whose offsets are wrong."""
+@pytest.mark.parametrize("least", [0, 1_024])
+def test_validity_is_as_of_arrow(least: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For slices, NULLs, lists of texts, and arrays whose offsets are wrong; many and few."""
+    monkeypatch.setattr(arrow_values, "_LEAST_ASCII", least)
     good = text([b"x", None, b"", b"yy"])
     ends = pa.array([0, 3, 1, 2], pa.int32()).buffers()[1]
     cases = {

@@ -18,6 +18,8 @@ from eddyline.runtime.stores.columns import Array, text_buffers
 from eddyline.types import TIMESTAMP
 
 _NOT_ASCII: Final = 0x80
+#: Minimum number of texts whose largest byte is looked at.
+_LEAST_ASCII: Final = 1_024
 
 
 def to_table(data: Any, name: str, types: ColumnTypes = MappingProxyType({})) -> pa.Table:
@@ -171,11 +173,14 @@ def has_text(type_: pa.DataType) -> bool:
 def is_valid_text(values: pa.Array) -> bool:
     """Whether all texts of values that are or contain text are UTF-8, and the array is sound.
 
-    ASCII, which most texts are, is told by the largest byte.
+    ASCII, which most texts are, is told by the largest byte; for few values that takes longer.
     """
     try:
+        if len(values) < _LEAST_ASCII or not pa.types.is_string(values.type):
+            values.validate(full=True)
+            return True
         values.validate()
-        if not (pa.types.is_string(values.type) and _is_ascii(*text_buffers(values))):
+        if not _is_ascii(*text_buffers(values)):
             values.validate(full=True)
     except pa.ArrowInvalid:
         return False
