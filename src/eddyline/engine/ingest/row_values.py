@@ -47,7 +47,7 @@ _number_of_us: Final = _number(TIMESTAMP, np.dtype(np.int64))
 _MADE: Final[dict[int, tuple[type, Callable[[Any], pa.Array]]]] = {
     pa.int64().id: (int, _number(pa.int64(), np.dtype(np.int64))),
     pa.float64().id: (float, _number(pa.float64(), np.dtype(np.float64))),
-    pa.bool_().id: (bool, (pa.array([False]), pa.array([True])).__getitem__),
+    pa.bool_().id: (bool, lambda value: pa.array([value], pa.bool_())),
     pa.string().id: (str, _text),
     TIMESTAMP.id: (datetime, _instant),
 }
