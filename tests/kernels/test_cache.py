@@ -53,7 +53,11 @@ class Process:
 
     def _printed_until(self, last: str) -> list[str]:
         assert self._process.stdout is not None
-        return [line.rstrip() for line in iter(self._process.stdout.readline, f"{last}\n")]
+        printed = []
+        while (line := self._process.stdout.readline()) != f"{last}\n":
+            assert line, "the process has ended"
+            printed.append(line.rstrip())
+        return printed
 
 
 def test_a_kernel_that_two_processes_need_is_compiled_once(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ class Feeding:
         """See :meth:`Engine.process`."""
         with self._lock:
             changes = self._processed(inputs, watermark, now, elsewhere)
-        return self._delivered(changes) if self._listeners.by_query else changes
+        return self._delivered(changes)
 
     def _processed(
         self,
@@ -88,8 +88,7 @@ class Feeding:
         overload.intake.reading += read - started
         overload.intake.calls += time.thread_time() - started
         overload.end_call()
-        changes = self._changes(late, bad)
-        return self._noted(changes) if self._listeners.by_query else changes
+        return self._noted(self._changes(late, bad))
 
     def advance(self, to: int) -> Changes:
         """See :meth:`Engine.advance`."""

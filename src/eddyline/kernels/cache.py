@@ -20,14 +20,14 @@ try:
 except ImportError:  # not on Windows: each process compiles
     lockf = None  # type: ignore[assignment]
 
-_LOCKS = "kernels.lock"
+_FILE = "kernels.lock"
 
 
 class _Locks:
     """Locks of a directory: ranges of one file, which the system releases when a process ends."""
 
     def __init__(self, directory: Path) -> None:
-        self._path = directory / _LOCKS
+        self._path = directory / _FILE
         self._file: int | None = None
         self._held: set[int] = set()
 

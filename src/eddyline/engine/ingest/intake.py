@@ -183,10 +183,7 @@ class Intake:
         ts, count = times.us, times.us.size
         self.rows += count
         self.seen += count
-        if times.last > self.newest:
-            self.newest = times.last
-        if now_us > self.active_us:
-            self.active_us = now_us
+        self.note(times.last, now_us)
         thins = self.box is not None or self.utility is not None
         kept = self._kept(columns, times) if thins else None
         if kept is None:

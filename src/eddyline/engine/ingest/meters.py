@@ -55,7 +55,7 @@ class Meter:
         return meter
 
     def see(self, ts: Array, columns: Sequence[pa.Array], places: Array | None = None) -> None:
-        """Count rows; then their time has to pass.
+        """Count rows; ``pass_time`` follows.
 
         Args:
             ts: int64[n], their timestamps in order. columns, places: as of ``OrderedRows``.

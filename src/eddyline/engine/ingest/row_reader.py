@@ -25,7 +25,7 @@ from eddyline.engine.ingest.conversion import (
     reason_where,
 )
 from eddyline.engine.ingest.event_times import IN_DOUBT, improbable, improbable_reasons
-from eddyline.engine.ingest.row_values import DeclaredRow, column_types
+from eddyline.engine.ingest.row_values import column_types, columns_of_row
 from eddyline.runtime.stores.columns import Array, raw_values
 from eddyline.types import END_OF_TIME, FIRST_INSTANT, TIMESTAMP, Schema, arrow_schema
 
@@ -130,7 +130,7 @@ class RowReader:
         self._times = [i for i, f in enumerate(schema) if f.type == TIMESTAMP]
         self._texts = [i for i, f in enumerate(schema) if has_text(f.type)]
         self._types = column_types(definition.supplied)
-        self._row = DeclaredRow(definition.schema) if _is_plain(definition) else None
+        self._of_row = {f.name: f.type for f in schema} if _is_plain(definition) else None
         self._plan = self._plan_of(arrow_schema(definition.supplied))
 
     def read(self, data: Any) -> TypedRows:
@@ -139,8 +139,8 @@ class RowReader:
         Raises:
             DataError: a column is missing, or its type cannot be converted to the declared one.
         """
-        if type(data) is dict and self._row is not None:
-            columns = self._row.columns(data)
+        if type(data) is dict and self._of_row is not None:
+            columns = columns_of_row(data, self._of_row)
             rows = None if columns is None else self._as_they_are(columns, None)
             if rows is not None:
                 return rows
