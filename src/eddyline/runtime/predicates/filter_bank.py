@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from operator import attrgetter
-from typing import Final, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -31,29 +30,21 @@ from eddyline.runtime.predicates.grouped_filter import (
     Undecided,
     rows_per_block,
 )
+from eddyline.runtime.predicates.screening import Screening, screening_filters
 from eddyline.runtime.screens import Condition, Screen
 from eddyline.runtime.stores.columns import Array
 
 __all__ = ["Attribute", "Clause", "FilterBank"]
 
-#: Queries from which on rows are screened; the largest share of rows that a filter may leave then;
-#: after how many screenings those that leave more are tried again.
-_SCREENED_QUERIES: Final = 16
-_SELECTIVE: Final = 0.8
-_SCREEN_ALL: Final = 32
-
-_share: Final = attrgetter("share")
-
 _Order = tuple[GroupedFilter, ...]
 
 
-class _Routed(NamedTuple):
+class _Blocked(NamedTuple):
     """Queries whose rows ``blocks`` returns, until queries change.
 
     Attributes:
         asked, mask: uint64[W], the queries that were asked for, and those of them.
-        screening: the filters that rows may be screened by: all these queries have a predicate in
-            each. Empty: there are few queries.
+        screening: see ``screening_filters``; empty: there are few queries.
     """
 
     asked: Array
@@ -88,8 +79,8 @@ class FilterBank:
         self.computed = 0
         self.visits = 0
         self.version = 0
-        self._screenings = 0
-        self._routed: _Routed | None = None
+        self._screening = Screening()
+        self._blocked: _Blocked | None = None
 
     @property
     def filters(self) -> list[GroupedFilter]:
@@ -161,7 +152,7 @@ class FilterBank:
 
     def _look(self) -> None:
         self.version += 1
-        self._routed = None
+        self._blocked = None
         self.has_predicates = bool(self._filters or self._impossible or self._disjunctive)
 
     def narrow(self, batch: Batch, lineage: Array) -> None:
@@ -193,16 +184,17 @@ class FilterBank:
             int64[k], rows of the batch, and their lineage, uint64[k, W], which is valid until the
             next block.
         """
-        routed = self._routed
-        if routed is None or routed.asked is not mask:
-            routed = self._routed = self._route(mask)
-        mask = routed.mask
+        blocked = self._blocked
+        if blocked is None or blocked.asked is not mask:
+            blocked = self._blocked = self._block(mask)
+        mask = blocked.mask
         if not mask.any():
             return
         values = AttributeValues(batch)
         rows = np.arange(batch.ts.size)
-        if routed.screening:
-            rows = self._screened(values, routed.screening, rows)
+        if blocked.screening:
+            rows, visits = self._screening.screened(values, blocked.screening, rows)
+            self.visits += visits
             if not rows.size:
                 return
         room = np.zeros((0, mask.size), np.uint64)
@@ -221,7 +213,7 @@ class FilterBank:
         if self._boxes is not None:
             for bit in self._boxes.settle():
                 self._take_out(bit, self._used_by[bit])
-                self._routed = None
+                self._blocked = None
 
     def pairs(self, batch: Batch, mask: Array) -> Iterator[tuple[Array, Array]]:
         """Rows that some of these queries require, of those for which ``blocks`` returns none.
@@ -240,30 +232,13 @@ class FilterBank:
         """uint64[words]: the queries whose rows ``pairs`` returns."""
         return np.zeros(words, np.uint64) if self._boxes is None else self._boxes.mask(words)
 
-    def _route(self, mask: Array) -> _Routed:
+    def _block(self, mask: Array) -> _Blocked:
         """What ``blocks`` does for some queries."""
         asked, mask = mask, mask & self._possible(mask.size)
         if self._boxes is not None:
             mask &= ~self._boxes.mask(mask.size)
-        screening: list[GroupedFilter] = []
-        if len(self._used_by) - len(self._boxes or ()) >= _SCREENED_QUERIES:
-            plain = (f for f in self._filters.values() if f.attribute.plain)
-            screening = [f for f in plain if f.covers(mask)]
-        return _Routed(asked, mask, screening)
-
-    def _screened(
-        self, values: AttributeValues, screening: Iterable[GroupedFilter], rows: Array
-    ) -> Array:
-        """Without rows of which one grouped filter can tell that no query requires them, however
-        many there are: the most selective one first.
-        """
-        self._screenings += 1
-        most = 1.0 if self._screenings % _SCREEN_ALL == 0 else _SELECTIVE
-        for grouped in sorted(screening, key=_share):
-            if grouped.share <= most:
-                self.visits += rows.size
-                rows = grouped.screened(values, rows)
-        return rows
+        queries = len(self._used_by) - len(self._boxes or ())
+        return _Blocked(asked, mask, screening_filters(self._filters.values(), mask, queries))
 
     def screen(self, mask: Array) -> Screen | None:
         """What rows have in common that some of these queries (uint64[W]) accept; None: nothing.
