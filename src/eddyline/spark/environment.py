@@ -14,16 +14,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from py4j import protocol
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
+from pyspark.sql.types import NumpyArrayConverter, NumpyScalarConverter
 
 from eddyline.errors import SetupError
 from eddyline.spark import class_archive
 from eddyline.spark.connectors import connector_jars
 from eddyline.spark.formats.avro_limits import AVRO_LIMITS
-from eddyline.spark.python_workers import WORKER_CONF
+from eddyline.spark.python_workers import WORKER_CONF, start_workers
 
 _MIN_JAVA: Final = 17
 #: A task is repeated if its worker process has died, so that the batch does not fail.
@@ -176,21 +178,41 @@ def starting_session(
     log: Path | None = None,
     properties: Mapping[str, str] | None = None,
 ) -> Iterator[Future[SparkSession]]:
-    """A session as of :func:`local_session`, which starts in a thread while the block runs. It is
-    stopped if the block fails.
+    """A session as of :func:`local_session`, which starts in a thread while the block runs, and
+    then its Python workers. It is stopped if the block fails.
+
+    It is for a process of Eddyline's own, which passes no NumPy values to Java.
 
     Raises:
         SetupError: there is no Java, or it is too old; before the block.
     """
     require_java()
+    _remove_numpy_converters()
     with ThreadPoolExecutor(1) as pool:
-        started = pool.submit(local_session, partitions, log, properties)
+        started = pool.submit(_session_with_workers, partitions, log, properties)
         try:
             yield started
         except BaseException:
             if started.exception() is None:
                 started.result().stop()
             raise
+
+
+def _session_with_workers(
+    partitions: int | None, log: Path | None, properties: Mapping[str, str] | None
+) -> SparkSession:
+    session = local_session(partitions, log, properties)
+    start_workers(session)
+    return session
+
+
+def _remove_numpy_converters() -> None:
+    """PySpark's converters of NumPy values import its module for tests, and pandas, when Java is
+    called for the first time: 0.7 s for which the start of Spark waits.
+    """
+    converters = protocol.INPUT_CONVERTER
+    of_numpy = (NumpyArrayConverter, NumpyScalarConverter)
+    converters[:] = [c for c in converters if not isinstance(c, of_numpy)]
 
 
 def require_java() -> Path:
