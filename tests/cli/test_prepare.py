@@ -119,8 +119,13 @@ def test_kernels_of_each_kind_of_statement_are_compiled(
 @pytest.mark.long
 @pytest.mark.spark
 def test_java_uses_the_archive(tmp_path: Path) -> None:
-    output = run("-m", "eddyline", "prepare", XDG_CACHE_HOME=str(tmp_path))
+    """And modules are compiled, where Python does not do it by itself."""
+    modules = tmp_path / "modules"
+    variables = {"PYTHONPYCACHEPREFIX": str(modules), "PYTHONDONTWRITEBYTECODE": "1"}
+    output = run("-m", "eddyline", "prepare", XDG_CACHE_HOME=str(tmp_path), **variables)
     assert "classes of Spark archived" in output
+    names = {file.name.partition(".")[0] for file in modules.rglob("*.pyc")}
+    assert {"daemon", "engine", "rowstore"} <= names
     (archive,) = (tmp_path / "eddyline").iterdir()
     assert archive.suffix == ".jsa"
     code = (

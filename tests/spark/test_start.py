@@ -68,6 +68,7 @@ def test_a_session_is_stopped_if_the_block_fails(monkeypatch: pytest.MonkeyPatch
             self.stopped.set()
 
     monkeypatch.setattr(environment, "local_session", lambda *_: Session())
+    monkeypatch.setattr(environment, "start_workers", lambda _: None)
     with starting_session():
         pass
     assert not Session.stopped.is_set()
