@@ -2,7 +2,9 @@
 
 The processor time of ``Engine.process`` with an Arrow table, and of ``Engine.push`` with a dict,
 for one row a call; and the rows per second of calls with 100 and 1,000 rows. The changes of each
-call are read as tables. A time is the median of blocks of calls.
+call are read as tables. A time is the median of blocks of calls. Beside it is what it costs in
+calls of an empty Python function, timed before each block: machines that are shared change their
+speed within minutes, and both times with it.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import truediv
 from typing import Any, Final
 
 import numpy as np
@@ -54,6 +57,8 @@ _LARGER: Final = [(case, rows) for rows in (100, 1_000) for case in ("join", "GR
 _BLOCKS: Final = 7
 _BLOCK_CALLS: Final = 500
 _WARM_CALLS: Final = 1_000
+_EMPTY_CALLS: Final = 100_000
+_COLUMNS: Final = "case", "call", "rows", "us per call", "asked at most", "empty calls", "M rows/s"
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,7 @@ class CallTime:
     Attributes:
         call: "process" or "push". rows: of a call. seconds: per call, in each block. asked: at most
             (seconds per call); None: nothing is asked.
+        empty: seconds per call of an empty function, before each block.
     """
 
     case: str
@@ -70,6 +76,12 @@ class CallTime:
     rows: int
     seconds: tuple[float, ...]
     asked: float | None
+    empty: tuple[float, ...]
+
+    @property
+    def empty_calls(self) -> float:
+        """As many calls of an empty function take the same time."""
+        return float(statistics.median(map(truediv, self.seconds, self.empty)))
 
     @property
     def median(self) -> float:
@@ -77,7 +89,8 @@ class CallTime:
 
     def as_dict(self) -> dict[str, Any]:
         """For machines."""
-        return vars(self) | {"seconds": [round(s, 8) for s in self.seconds]}
+        rounded = {"seconds": [round(s, 8) for s in self.seconds]}
+        return vars(self) | rounded | {"empty": [round(s, 11) for s in self.empty]}
 
 
 def one_row(case: str, call: str, blocks: int = _BLOCKS, calls: int = _BLOCK_CALLS) -> CallTime:
@@ -105,18 +118,30 @@ def _timed(
         return engine.process({stream: table})
 
     serve = process if call == "process" else engine.push
-    seconds = []
+    seconds, empty = [], []
     warm = -(-_WARM_CALLS // calls)
     for block in range(warm + blocks):
         inputs = [(streams[i % len(streams)], make(block * calls + i)) for i in range(calls)]
         gc.collect()
+        empty.append(_empty_seconds())
         began = time.thread_time()
         for stream, given in inputs:
             changes = serve(stream, given)
             for name in names if len(names) == 1 else changes.active():
                 changes[name]
         seconds.append((time.thread_time() - began) / calls)
-    return CallTime(case, call, rows, tuple(seconds[warm:]), asked)
+    return CallTime(case, call, rows, tuple(seconds[warm:]), asked, tuple(empty[warm:]))
+
+
+def _empty_seconds() -> float:
+    """Processor time of a call of an empty function."""
+    began = time.thread_time()
+    for _ in range(_EMPTY_CALLS):
+        _do_nothing()
+    return (time.thread_time() - began) / _EMPTY_CALLS
+
+
+def _do_nothing() -> None: ...
 
 
 def _table(number: int, rows: int) -> pa.Table:
@@ -154,12 +179,11 @@ def run_small(*, json: bool) -> None:
             print(json_text.dumps(time_of.as_dict()))
         return
     table = Table(title="Processor time of calls with few rows")
-    for column in ("case", "call", "rows", "us per call", "asked at most", "M rows/s"):
+    for column in _COLUMNS:
         table.add_column(column, justify="left" if column in ("case", "call") else "right")
     for each in found:
         asked = "" if each.asked is None else f"{1e6 * each.asked:.0f}"
         speed = f"{each.rows / each.median / 1e6:.3f}"
-        table.add_row(
-            each.case, each.call, f"{each.rows:,}", f"{1e6 * each.median:.0f}", asked, speed
-        )
+        us, empty = f"{1e6 * each.median:.0f}", f"{each.empty_calls:,.0f}"
+        table.add_row(each.case, each.call, f"{each.rows:,}", us, asked, empty, speed)
     Console().print(table)
