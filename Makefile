@@ -29,7 +29,7 @@ $(STAMP): requirements.lock pyproject.toml scripts/check_machine.py
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@$(BIN)/python scripts/order_examples.py
-	@echo "setup: compiling kernels, and archiving the classes of Spark (a minute)"
+	@echo "setup: compiling modules and kernels, and archiving the classes of Spark (some minutes)"
 	@$(BIN)/eddyline prepare
 	@touch $@
 	@echo "setup: done"

@@ -75,7 +75,8 @@ CREATE QUERY many AS SELECT customer, COUNT(*) AS n FROM orders [RANGE 5 MINUTES
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """A directory with the kernels of the script, and their names."""
     cache = tmp_path_factory.mktemp("kernels")
-    return cache, compiled(SCRIPT, cache)
+    code = "from eddyline.cli.prepare import compile_kernels\nprint(*compile_kernels())"
+    return cache, run("-c", code, NUMBA_CACHE_DIR=str(cache)).split()
 
 
 @pytest.mark.long

@@ -166,6 +166,15 @@ def test_the_demo_runs_without_spark(python: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_kernels_are_compiled_without_spark(python: Path, tmp_path: Path) -> None:
+    start = "from eddyline.__main__ import main; main()"
+    shown = run(str(python), "-c", start, "prepare", cwd=tmp_path)
+    assert re.search(r"[1-9]\d+ kernels compiled", shown)
+    assert "PySpark is not installed: there are no classes to archive" in shown
+    assert "compiling kernels (" not in run(str(python), "-c", start, "demo", cwd=tmp_path)
+
+
+@pytest.mark.long
 @pytest.mark.spark
 def test_the_demo_runs_from_the_wheel(built: Path, tmp_path: Path) -> None:
     python = environment(tmp_path / "environment", built, "spark")

@@ -35,7 +35,9 @@ def connectors() -> None:
 
 
 def prepare() -> None:
-    """Compile the kernels, and archive the classes of Spark, so that jobs start sooner."""
+    """Compile modules and kernels, and archive the classes of Spark if it is installed, so that
+    first calls and jobs start sooner.
+    """
     from eddyline.cli.prepare import prepare_machine
 
     with failures.reported():

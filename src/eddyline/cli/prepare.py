@@ -1,39 +1,30 @@
-"""``eddyline prepare``: what the first job after an install would do, done once.
+"""``eddyline prepare``: what the first use after an install would do, done once.
 
 Python's modules are compiled, where the installer has not done so. Two processes compile the
-kernels of a script with all kinds of operators, which Numba stores. Then the script runs as a small
-job on Spark, at whose end Java writes an archive of the classes that it has loaded.
+kernels of a script with all kinds of operators, which Numba stores. With PySpark, the script then
+runs as a small job, at whose end Java archives its classes (``prepare_spark.py``).
 """
 
 from __future__ import annotations
 
 import compileall
-import subprocess
-import tempfile
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-from pyspark import SparkContext
-
 import eddyline
-from eddyline.cli.scripts import checked, warm_up
+from eddyline.algebra.drains import drain_us
+from eddyline.cli.two_rows import two_rows
+from eddyline.engine.engine import Engine
 from eddyline.kernels.options import report_compilations
-from eddyline.spark.class_archive import archive_file, make_options
-from eddyline.spark.environment import local_session, require_java
-from eddyline.spark.session import Session
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery
+from eddyline.types import arrow_schema
 
 SCRIPT: Final = Path(__file__).with_name("prepare.sql")
-_STREAMS: Final = ("a", "b", "c", "d", "e", "f", "g", "h")
-_ROWS: Final = 100
-#: Java writes the archive when it ends.
-_TIMEOUT_S: Final = 600.0
 
 
 def prepare_machine(say: Callable[[str], object]) -> None:
@@ -43,77 +34,50 @@ def prepare_machine(say: Callable[[str], object]) -> None:
         say: called with what happens.
 
     Raises:
-        SetupError: there is no Java, or it is too old.
+        SetupError: there is PySpark, and no Java, or it is too old.
     """
-    archive = archive_file(require_java())
+    has_spark = find_spec("pyspark") is not None
+    if has_spark:
+        from eddyline.spark.environment import require_java
+
+        require_java()  # kernels take minutes
     package = Path(eddyline.__file__).parent
     if not compileall.compile_dir(package, quiet=2):
         say(f"{package} cannot be written: each process compiles its modules")
-    say(f"{compile_kernels()} kernels compiled")
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".prepare-", dir=archive.parent) as place:
-        made, log = Path(place, "archive"), Path(place, "spark.log")
-        _run_job(Path(place), made, log)
-        if not made.exists():
-            say(f"this Java makes no archive of classes: {log.read_text()[-2000:]}")
-            return
-        made.replace(archive)
-    say(f"classes of Spark archived: {archive} ({archive.stat().st_size >> 20} MB)")
+    say("compiling kernels: some minutes, once per install ...")
+    say(f"{len(compile_kernels())} kernels compiled")
+    if not has_spark:
+        say("PySpark is not installed: there are no classes to archive")
+        return
+    from eddyline.cli.prepare_spark import archive_classes
+
+    archive_classes(SCRIPT.read_text(), say)
 
 
-def compile_kernels() -> int:
+def compile_kernels() -> list[str]:
     """Compile the kernels of the script, in two processes that begin with its first and its last
     query; each loads what the other has compiled.
 
     Returns:
-        The number of kernels compiled.
+        The names of the kernels that were not stored.
     """
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        return sum(pool.map(_compile, (1, -1)))
+        return [name for names in pool.map(_compile, (1, -1)) for name in names]
 
 
-def _compile(direction: int) -> int:
+def _compile(direction: int) -> list[str]:
     """Compile what is not stored yet; -1: in the reverse order of the queries."""
-    statements = parse(SCRIPT.read_text())
+    statements, engine = parse(SCRIPT.read_text()), Engine()
     queries = [s for s in statements if isinstance(s, CreateQuery)]
-    others = [s for s in statements if not isinstance(s, CreateQuery)]
     compiled: list[str] = []
-    with tempfile.TemporaryDirectory() as place:
-        script = Path(place, SCRIPT.name)
-        script.write_text(";\n".join(s.sql for s in [*others, *queries[::direction]]))
-        with report_compilations(compiled.append):
-            warm_up(checked(script))
-    return len(compiled)
-
-
-def _run_job(place: Path, archive: Path, log: Path) -> None:
-    """Run the script as a job, with files as sources and sinks, and wait for the end of Java."""
-    for name in _STREAMS:
-        (place / name).mkdir()
-        pq.write_table(_rows(), place / name / "1.parquet")
-    spark = local_session(2, log, java_options=make_options(archive))
-    gateway = SparkContext._gateway
-    session = Session(spark, checkpoint=place / "checkpoint", base=place, printer=_ignored)
-    session.sql(SCRIPT.read_text())
-    session.start(available_now=True).finish()
-    spark.stop()
-    process: subprocess.Popen[bytes] = gateway.proc  # type: ignore[union-attr]  # untyped
-    assert process.stdin is not None, "see launch_gateway"
-    process.stdin.close()  # ends Java
-    process.wait(_TIMEOUT_S)
-
-
-def _rows() -> pa.Table:
-    numbers = pa.array(range(_ROWS), pa.int64())
-    return pa.table(
-        {
-            "ts": pa.array([1_000_000 * i for i in range(_ROWS)]).cast(pa.timestamp("us", "UTC")),
-            "k": [i % 7 for i in range(_ROWS)],
-            "v": numbers,
-            "x": numbers.cast(pa.float64()),
-            "s": [f"s{i % 5}" for i in range(_ROWS)],
-        }
-    )
-
-
-def _ignored(label: str, rows: pa.Table, n: int) -> None: ...
+    with report_compilations(compiled.append):
+        for statement in statements:
+            if not isinstance(statement, CreateQuery):
+                engine.execute(statement)
+        for name, table in engine.catalog.tables.items():
+            engine.table(name, arrow_schema(table.schema).empty_table())
+        for query in queries[::direction]:
+            engine.execute(query)
+        engine.process(two_rows(engine.catalog.streams, engine.catalog.tables))
+        engine.advance(max(drain_us(query.plan) for query in engine.queries.values()) + 2)
+    return compiled

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
-
 from eddyline.algebra.catalog import StreamDef, TableDef
-from eddyline.algebra.functions.conversion import convert
 from eddyline.cli.starting import read
-from eddyline.engine.ingest.table_changes import INSTANT, is_live
+from eddyline.cli.two_rows import two_rows
 from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
 from eddyline.errors import SqlError
 from eddyline.spark.script import Script
@@ -18,7 +15,6 @@ from eddyline.spark.sources.option_check import unchecked_formats
 from eddyline.spark.sources.surroundings import missing_here
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery, Statement
-from eddyline.types import TIMESTAMP, Schema
 
 
 def checked(file: Path, settings: Settings = DEFAULT_SETTINGS) -> Script:
@@ -91,23 +87,4 @@ def warm_up(script: Script) -> None:
     Args:
         script: a checked script, which cannot be used to run a job afterwards.
     """
-    rows = {name: _two_rows(stream.schema) for name, stream in script.streams.items()}
-    for name, table in script.tables.items():
-        if is_live(table):
-            rows[name] = _two_rows((INSTANT, *table.schema))
-    script.try_rows(rows)
-
-
-def _two_rows(schema: Schema) -> pa.Table:
-    """Two rows with timestamps 0 and 1 us and otherwise equal values."""
-    zeros = pa.array([0, 1], pa.int64())
-    arrays = [_zeros(f.type) if f.type != TIMESTAMP else zeros.cast(TIMESTAMP) for f in schema]
-    return pa.Table.from_arrays(arrays, names=[f.name for f in schema])
-
-
-def _zeros(type_: pa.DataType) -> pa.Array:
-    if pa.types.is_date(type_):
-        return pa.array([0, 0], pa.int32()).cast(type_)
-    if pa.types.is_nested(type_):
-        return pa.nulls(2, type_)
-    return convert(pa.array(["0", "0"]), type_)
+    script.try_rows(two_rows(script.streams, script.tables))
