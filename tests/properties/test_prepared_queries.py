@@ -304,3 +304,28 @@ def test_which_are_prepared(
         sql = f"SELECT i AS z{alias} FROM s [NOW] WHERE {condition.format(*values)}"
         found.append(isinstance(engine.query(sql, f"q{number}").plans, FilledPlans))
     assert found == prepared
+
+
+@pytest.mark.parametrize(
+    ("select", "different"),
+    [
+        ("SELECT i AS zw FROM s [RANGE {} SECONDS] WHERE i > {}", 150),
+        ("SELECT i AS zp FROM s [NOW] WHERE k LIKE 'a{}%' AND i > {}", 100),
+    ],
+)
+def test_instances_of_many_plans_in_turn_are_prepared(select: str, different: int) -> None:
+    """Windows of other lengths, and patterns that plans depend on."""
+    engine, found = new_engine(), []
+    for number in range(5 * different):
+        sql = select.format(1 + number % different, 10_000 + number)
+        found.append(isinstance(engine.query(sql, f"q{number}").plans, FilledPlans))
+    assert all(found[-different:])
+
+
+def test_plans_that_serve_one_query_each_are_few() -> None:
+    engine = new_engine()
+    for number in range(200):
+        sql = f"SELECT i AS zf FROM s [NOW] WHERE k LIKE 'b{number}%' AND i > {number}"
+        engine.query(sql, f"q{number}")
+    prepared = [isinstance(query.plans, FilledPlans) for query in engine.queries.values()]
+    assert prepared.count(True) < 70

@@ -33,7 +33,7 @@ from eddyline.sql.stack import with_stack
 from eddyline.sql.statements import Select
 from eddyline.sql.templates import Instance
 
-#: Plans of a template after which each must have served two queries on average.
+#: Plans that are made of a template, whatever they serve; one more for every two queries served.
 _TRIED: Final = 32
 #: Templates of which it is remembered that they cannot be prepared.
 _REMEMBERED: Final = 128
@@ -122,9 +122,9 @@ class _Known:
     used: int = 0
 
     @property
-    def is_useless(self) -> bool:
-        """Whether nearly each query would need plans of its own."""
-        return not self.open or (self.made >= _TRIED and self.used < 2 * self.made)
+    def may_grow(self) -> bool:
+        """Whether to make more plans: not where nearly each query would need plans of its own."""
+        return self.made < _TRIED + self.used // 2
 
 
 class PreparedPlans:
@@ -159,9 +159,9 @@ class PreparedPlans:
         if known is None:
             known = self._known[key] = _Known(instance.template.open)
         prepared = known.plans.get(_key(instance, known.open))
-        if prepared is None:
+        if prepared is None and known.may_grow:
             prepared = self._prepare(known, instance, select, emit)
-        if known.is_useless:
+        if not known.open:
             self._useless[key] = None
             if len(self._useless) > _REMEMBERED:
                 del self._useless[next(iter(self._useless))]  # the oldest

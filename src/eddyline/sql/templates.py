@@ -35,7 +35,7 @@ from eddyline.sql.statements import (
 
 #: Longest text that uses templates; number of stored templates.
 LONGEST: Final = 10_000
-_KEPT: Final = 64
+_KEPT: Final = 512
 #: CREATE QUERY with a name that cannot be a keyword: it is quoted or has a digit.
 _HEAD: Final = re.compile(r"CREATE QUERY (`\w+`|[A-Za-z_]\w*[0-9]) AS ")
 _CONSTANT: Final = re.compile(r"('[^']*'|(?<![\w.`])[0-9]+(?:\.[0-9]+)?(?![\w.`]))")
