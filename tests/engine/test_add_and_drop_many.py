@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine
+from eddyline.sql import templates
 from eddyline.sql.parser import parse
 from eddyline.testing import engine_with
 
@@ -117,7 +118,10 @@ def tracing() -> Iterator[None]:
         pytest.param(EXECUTORS[0], 20, 500, marks=pytest.mark.long),
     ],
 )
-def test_what_is_kept_does_not_grow(tracing: None, executor: str, count: int, queries: int) -> None:
+def test_what_is_kept_does_not_grow(
+    tracing: None, monkeypatch: pytest.MonkeyPatch, executor: str, count: int, queries: int
+) -> None:
+    monkeypatch.setattr(templates, "KEPT", 64)
     for sql in islice(texts(Random(4)), 100):  # more than there are templates
         parse(sql)
     engine = engine_with(chunk_rows=64, executor=executor)

@@ -35,7 +35,7 @@ from eddyline.sql.statements import (
 
 #: Longest text that uses templates; number of stored templates.
 LONGEST: Final = 10_000
-_KEPT: Final = 512
+KEPT: Final = 512
 #: CREATE QUERY with a name that cannot be a keyword: it is quoted or has a digit.
 _HEAD: Final = re.compile(r"CREATE QUERY (`\w+`|[A-Za-z_]\w*[0-9]) AS ")
 _CONSTANT: Final = re.compile(r"('[^']*'|(?<![\w.`])[0-9]+(?:\.[0-9]+)?(?![\w.`]))")
@@ -286,7 +286,7 @@ def _keep(kept: dict[Any, Any], key: object, value: object) -> None:
     """Set a value that is forgotten after all others that are kept now."""
     kept.pop(key, None)
     kept[key] = value
-    if len(kept) > _KEPT:
+    if len(kept) > KEPT:
         kept.pop(next(iter(kept)), None)
 
 
