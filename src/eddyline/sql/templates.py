@@ -286,7 +286,7 @@ def _keep(kept: dict[Any, Any], key: object, value: object) -> None:
     """Set a value that is forgotten after all others that are kept now."""
     kept.pop(key, None)
     kept[key] = value
-    if len(kept) > KEPT:
+    while len(kept) > KEPT:
         kept.pop(next(iter(kept)), None)
 
 

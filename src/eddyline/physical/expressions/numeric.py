@@ -15,6 +15,7 @@ from eddyline.algebra.expressions import Call
 from eddyline.physical.expressions.data import Datum, as_arrays, null_where_not, values_of
 from eddyline.physical.expressions.fallible_numbers import remainder
 from eddyline.physical.expressions.kernel import Kernel, Maker, always, argument_constant
+from eddyline.runtime.stores.columns import Array
 
 
 def _make_round(call: Call) -> Kernel:
@@ -49,6 +50,16 @@ def _by_numpy(function: Any, *numbers: Datum) -> pa.Array:
     arrays = as_arrays(*numbers)
     known = reduce(pc.and_, (a.is_valid() for a in arrays))
     return null_where_not(known, pa.array(function(*map(values_of, arrays)), pa.float64()))
+
+
+def _cube_root(numbers: Array) -> Array:
+    """That of whole numbers is exact: depending on the machine, ``np.cbrt`` is wrong in the last
+    place, which one step of Newton's method mends.
+    """
+    root = np.cbrt(numbers)
+    with np.errstate(all="ignore"):
+        step = (root * root * root - numbers) / (3 * root * root)
+    return np.where(np.isfinite(step), root - step, root)
 
 
 def _width_bucket(number: Datum, low: Datum, high: Datum, count: Datum) -> pa.Array:
@@ -143,7 +154,7 @@ NUMERIC_KERNELS: Final[dict[str, Maker]] = {
     "log2": _make_logarithm(pc.log2),
     "log10": _make_logarithm(pc.log10),
     "log": always(_log),
-    "cbrt": always(partial(_by_numpy, np.cbrt)),
+    "cbrt": always(partial(_by_numpy, _cube_root)),
     "hypot": always(partial(_by_numpy, np.hypot)),
     "expm1": always(pc.expm1),
     "log1p": always(_log1p),
