@@ -15,6 +15,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
+
 import eddyline
 from eddyline.algebra.drains import drain_us
 from eddyline.cli.two_rows import two_rows
@@ -25,6 +27,7 @@ from eddyline.sql.statements import CreateQuery
 from eddyline.types import arrow_schema
 
 SCRIPT: Final = Path(__file__).with_name("prepare.sql")
+_ROWS: Final = 100
 
 
 def prepare_machine(say: Callable[[str], object]) -> None:
@@ -51,7 +54,7 @@ def prepare_machine(say: Callable[[str], object]) -> None:
         return
     from eddyline.cli.prepare_spark import archive_classes
 
-    archive_classes(SCRIPT.read_text(), say)
+    archive_classes(SCRIPT.read_text(), _rows(), say)
 
 
 def compile_kernels() -> list[str]:
@@ -79,5 +82,21 @@ def _compile(direction: int) -> list[str]:
         for query in queries[::direction]:
             engine.execute(query)
         engine.process(two_rows(engine.catalog.streams, engine.catalog.tables))
-        engine.advance(max(drain_us(query.plan) for query in engine.queries.values()) + 2)
+        engine.process(dict.fromkeys(engine.catalog.streams, _rows()))
+        drained = max(drain_us(query.plan) for query in engine.queries.values())
+        engine.advance(1_000_000 * _ROWS + drained)
     return compiled
+
+
+def _rows() -> pa.Table:
+    """Different rows for each stream of the script, one a second."""
+    numbers = pa.array(range(_ROWS), pa.int64())
+    return pa.table(
+        {
+            "ts": pa.array([1_000_000 * i for i in range(_ROWS)]).cast(pa.timestamp("us", "UTC")),
+            "k": [i % 7 for i in range(_ROWS)],
+            "v": numbers,
+            "x": numbers.cast(pa.float64()),
+            "s": [f"s{i % 5}" for i in range(_ROWS)],
+        }
+    )

@@ -17,16 +17,15 @@ from eddyline.spark.environment import local_session, require_java
 from eddyline.spark.session import Session
 
 _STREAMS: Final = ("a", "b", "c", "d", "e", "f", "g", "h")
-_ROWS: Final = 100
 #: Java writes the archive when it ends.
 _TIMEOUT_S: Final = 600.0
 
 
-def archive_classes(script: str, say: Callable[[str], object]) -> None:
+def archive_classes(script: str, rows: pa.Table, say: Callable[[str], object]) -> None:
     """Make the archive; an old one is replaced.
 
     Args:
-        script: text of the job's script. say: called with what happens.
+        script: text of the job's script. rows: of each stream. say: called with what happens.
 
     Raises:
         SetupError: there is no Java, or it is too old.
@@ -35,7 +34,7 @@ def archive_classes(script: str, say: Callable[[str], object]) -> None:
     archive.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".prepare-", dir=archive.parent) as place:
         made, log = Path(place, "archive"), Path(place, "spark.log")
-        _run_job(script, Path(place), made, log)
+        _run_job(script, rows, Path(place), made, log)
         if not made.exists():
             say(f"this Java makes no archive of classes: {log.read_text()[-2000:]}")
             return
@@ -43,11 +42,11 @@ def archive_classes(script: str, say: Callable[[str], object]) -> None:
     say(f"classes of Spark archived: {archive} ({archive.stat().st_size >> 20} MB)")
 
 
-def _run_job(script: str, place: Path, archive: Path, log: Path) -> None:
+def _run_job(script: str, rows: pa.Table, place: Path, archive: Path, log: Path) -> None:
     """Run the script as a job, with files as sources and sinks, and wait for the end of Java."""
     for name in _STREAMS:
         (place / name).mkdir()
-        pq.write_table(_rows(), place / name / "1.parquet")
+        pq.write_table(rows, place / name / "1.parquet")
     spark = local_session(2, log, java_options=make_options(archive))
     gateway = SparkContext._gateway
     session = Session(spark, checkpoint=place / "checkpoint", base=place, printer=_ignored)
@@ -58,19 +57,6 @@ def _run_job(script: str, place: Path, archive: Path, log: Path) -> None:
     assert process.stdin is not None, "see launch_gateway"
     process.stdin.close()  # ends Java
     process.wait(_TIMEOUT_S)
-
-
-def _rows() -> pa.Table:
-    numbers = pa.array(range(_ROWS), pa.int64())
-    return pa.table(
-        {
-            "ts": pa.array([1_000_000 * i for i in range(_ROWS)]).cast(pa.timestamp("us", "UTC")),
-            "k": [i % 7 for i in range(_ROWS)],
-            "v": numbers,
-            "x": numbers.cast(pa.float64()),
-            "s": [f"s{i % 5}" for i in range(_ROWS)],
-        }
-    )
 
 
 def _ignored(label: str, rows: pa.Table, n: int) -> None: ...
