@@ -171,6 +171,7 @@ def test_kernels_are_compiled_without_spark(python: Path, tmp_path: Path) -> Non
     shown = run(str(python), "-c", start, "prepare", cwd=tmp_path)
     assert re.search(r"[1-9]\d+ kernels compiled", shown)
     assert "PySpark is not installed: there are no classes to archive" in shown
+    assert "compiling kernels" not in demo(python, tmp_path)
 
 
 @pytest.mark.long

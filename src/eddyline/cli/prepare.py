@@ -24,7 +24,6 @@ from eddyline.engine.engine import Engine
 from eddyline.kernels.options import report_compilations
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery
-from eddyline.types import arrow_schema
 
 SCRIPT: Final = Path(__file__).with_name("prepare.sql")
 _ROWS: Final = 100
@@ -46,15 +45,19 @@ def prepare_machine(say: Callable[[str], object]) -> None:
         require_java()  # kernels take minutes
     package = Path(eddyline.__file__).parent
     if not compileall.compile_dir(package, quiet=2):
-        say(f"{package} cannot be written: each process compiles its modules")
-    say("compiling kernels: some minutes, once per install ...")
+        say(f"not all modules in {package} can be stored: each process compiles the others")
+    say("compiling kernels that are not stored yet: up to some minutes ...")
     say(f"{len(compile_kernels())} kernels compiled")
     if not has_spark:
         say("PySpark is not installed: there are no classes to archive")
         return
     from eddyline.cli.prepare_spark import archive_classes
 
-    archive_classes(SCRIPT.read_text(), _rows(), say)
+    of_job: list[str] = []
+    with report_compilations(of_job.append):
+        archive_classes(SCRIPT.read_text(), _rows(), say)
+    if of_job:
+        say(f"{len(of_job)} more kernels compiled for the job")
 
 
 def compile_kernels() -> list[str]:
@@ -78,7 +81,7 @@ def _compile(direction: int) -> list[str]:
             if not isinstance(statement, CreateQuery):
                 engine.execute(statement)
         for name, table in engine.catalog.tables.items():
-            engine.table(name, arrow_schema(table.schema).empty_table())
+            engine.table(name, _rows().select([column.name for column in table.schema]))
         for query in queries[::direction]:
             engine.execute(query)
         engine.process(two_rows(engine.catalog.streams, engine.catalog.tables))

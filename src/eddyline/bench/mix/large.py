@@ -80,6 +80,16 @@ def one_by_one(count: int) -> Figure:
     return Figure("add one by one", count, 0, (time.perf_counter() - began,))
 
 
+def over_windows(count: int) -> Figure:
+    """Each in a call of its own; windows have 60 lengths, in turn."""
+    engine, kinds = _engine(), list(WINDOWS)
+    selects = [WINDOWS[kinds[i % 3]].format(1 + i // 3 % 60, i) for i in range(count)]
+    began = time.perf_counter()
+    for i, sql in enumerate(selects):
+        engine.query(sql, name=f"q{i}")
+    return Figure("add over windows", count, 0, (time.perf_counter() - began,))
+
+
 def one_more(count: int) -> Figure:
     """Single ones, to an engine that runs the others; rows are processed in between."""
     engine = _engine()
@@ -185,6 +195,7 @@ def cases(*, quick: bool, calls: int) -> dict[str, dict[str, Callable[[], Figure
     found: dict[str, dict[str, Callable[[], Figure]]] = {
         "add a script": {"add a script": partial(script, count)},
         "add one by one": {"add one by one": partial(one_by_one, count)},
+        "add over windows": {"add over windows": partial(over_windows, count)},
         "add one more": {"add one more": partial(one_more, count)},
         "add to windows": {
             f"add to windows, {kind}": partial(to_windows, kind, readings) for kind in WINDOWS

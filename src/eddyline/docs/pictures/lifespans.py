@@ -62,4 +62,4 @@ def _table(rows: Sequence[tuple[float, str]]) -> pa.Table:
 
 
 def _minutes(instant: object) -> float:
-    return pa.scalar(instant, pa.timestamp("us")).value / MINUTE_US  # type: ignore[no-any-return]
+    return float(pa.scalar(instant, pa.timestamp("us")).value / MINUTE_US)

@@ -53,8 +53,8 @@ def _by_numpy(function: Any, *numbers: Datum) -> pa.Array:
 
 
 def _cube_root(numbers: Array) -> Array:
-    """That of whole numbers is exact: depending on the machine, ``np.cbrt`` is wrong in the last
-    place, which one step of Newton's method mends.
+    """The cube root, exact for cubes of whole numbers: on some machines ``np.cbrt`` is wrong in the
+    last place, which one step of Newton's method mends.
     """
     root = np.cbrt(numbers)
     with np.errstate(all="ignore"):
