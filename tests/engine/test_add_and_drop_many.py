@@ -121,7 +121,7 @@ def tracing() -> Iterator[None]:
 def test_what_is_kept_does_not_grow(
     tracing: None, monkeypatch: pytest.MonkeyPatch, executor: str, count: int, queries: int
 ) -> None:
-    monkeypatch.setattr(templates, "KEPT", 64)
+    monkeypatch.setattr(templates, "KEPT", 64)  # few texts fill it
     for sql in islice(texts(Random(4)), 100):  # more than there are templates
         parse(sql)
     engine = engine_with(chunk_rows=64, executor=executor)
