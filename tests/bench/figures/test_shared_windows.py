@@ -303,7 +303,8 @@ def test_engines_find_what_the_operator_finds() -> None:
     for p in points:
         assert [w.results for w in p.outcomes[0].windows] == expected
         assert [w.results for w in p.outcomes[1].windows] != expected  # other arrivals
-        assert all(0 < o.busy_s < o.elapsed_s for o in p.outcomes)
+        # without a pause where the machine is slow: both are sums of the same terms then
+        assert all(0 < o.busy_s <= o.elapsed_s * (1 + 1e-9) for o in p.outcomes)
         assert all(w.longest >= w.average > 0 for w in p.outcome.windows if w.results)
 
 

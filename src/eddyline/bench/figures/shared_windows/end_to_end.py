@@ -151,7 +151,8 @@ class _PacedEngine:
         progress.chunk_rows = self.work.load.block_rows
 
     def run(self) -> RunOutcome:
-        """Serve all units."""
+        """Serve all units; the clock starts with the first arrival."""
+        self.now = float(self.instants[0])
         with undisturbed():
             self._mark = time.thread_time()
             for name, changes in self.engine.stream(self._feed()):
