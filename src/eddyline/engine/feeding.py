@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from datetime import datetime
@@ -17,6 +16,7 @@ from eddyline.engine.instants import Instant, checked_instant, instant_us
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.stateful_parts import StatefulParts
 from eddyline.optimizer.prices import Prices
+from eddyline.runtime.cpu_clock import cpu_time, work_begins
 from eddyline.types import FIRST_INSTANT
 
 #: What a call hands over: rows by stream, and changes by table.
@@ -75,9 +75,9 @@ class Feeding:
             now = self._wall_clock()
         overload = self._parts.overload
         overload.begin_call()
-        started = time.thread_time()
+        started = work_begins()
         late, bad = self._parts.inputs.accept(inputs, now)
-        read = time.thread_time()
+        read = cpu_time()
         if elsewhere is not None:
             self._parts.inputs.note_elsewhere(elsewhere, now)
         progress, budget = self._parts.progress, self._budget()
@@ -86,7 +86,7 @@ class Feeding:
         if budget is not None:
             progress.serve(budget)
         overload.intake.reading += read - started
-        overload.intake.calls += time.thread_time() - started
+        overload.intake.calls += cpu_time() - started
         overload.end_call()
         return self._noted(self._changes(late, bad))
 

@@ -7,6 +7,7 @@ of a power of two, so that quantiles are right within a tenth; average and maxim
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log2
 from typing import Final
 
@@ -55,6 +56,18 @@ class QueryMetrics:
         self._buckets[queries, _bucket(seconds)] += mine
         self._latency_sum[queries] += mine * seconds
         self._latency_max[queries] = np.maximum(self._latency_max[queries], seconds)
+
+    def add_of_one(self, counts: Sequence[int], seconds: Sequence[float | None]) -> None:
+        """Query 0 got ``counts[i]`` results after ``seconds[i]`` (None: not known), for each i."""
+        self._fit(1)
+        self.rows_out[0] += sum(counts)
+        after = np.array(seconds, np.float64)  # NaN: not known
+        known = ~np.isnan(after)
+        after, mine = after[known], np.array(counts)[known]
+        if after.size:
+            self._buckets[0] += np.bincount(_buckets(after), mine, _BUCKETS).astype(np.int64)
+            self._latency_sum[0] += after @ mine
+            self._latency_max[0] = max(self._latency_max[0], after.max())
 
     def add_latencies(self, recipients: Recipients, seconds: Array) -> None:
         """Row i reached its recipients after ``seconds[i]`` (float64[n])."""
@@ -109,6 +122,12 @@ class QueryMetrics:
             counts[:have] = before
         self.rows_out, self.seconds, self.checks, *latencies = larger
         self._buckets, self._latency_sum, self._latency_max = latencies
+
+
+def _buckets(seconds: Array) -> Array:
+    """int64[n], as ``_bucket``."""
+    octaves = np.log2(np.maximum(seconds, _LEAST_S) / _LEAST_S)
+    return np.minimum((octaves * _PER_OCTAVE).astype(np.int64), _BUCKETS - 1)
 
 
 def _bucket(seconds: float) -> int:

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.kernels.merge import interleaved, merge_destinations
+from eddyline.runtime.arrays import all_of, filled
 from eddyline.runtime.failures import collecting, failed_rows, report
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array, Column, raw_values
@@ -115,7 +116,7 @@ class Batch:
 
     def only_inserts(self) -> bool:
         """Whether no change is a '-'."""
-        return bool((self.sign > 0).all())
+        return all_of(self.sign > 0)
 
     def take(self, rows: Array) -> Batch:
         """The changes with these numbers, in this order, without their recipients."""
@@ -137,7 +138,7 @@ class Batch:
 
     def where(self, wanted: Array) -> Batch:
         """The changes where bool[n] ``wanted``; the batch itself if that is all of them."""
-        if np.count_nonzero(wanted) == wanted.size:
+        if all_of(wanted):
             return self
         return self.take(wanted.nonzero()[0])
 
@@ -171,7 +172,7 @@ class Batch:
         if self.recipients is None:
             return self
         received = self.recipients.received(len(self))
-        if received.all():
+        if all_of(received):
             return self
         recipients = self.recipients.renumbered(received)
         return self.take(np.flatnonzero(received)).sent_to(recipients)
@@ -185,7 +186,7 @@ Predicate = Callable[[Batch], Array]
 
 def insertions(count: int) -> Array:
     """int8[count]: the signs of insertions."""
-    return _PLUS[:count] if count <= _PLUS.size else np.ones(count, np.int8)
+    return _PLUS[:count] if count <= _PLUS.size else filled(count, 1, np.int8)
 
 
 def before(a_ts: Array, a_seq: Array, b_ts: Array, b_seq: Array) -> Array:

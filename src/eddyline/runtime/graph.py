@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from eddyline.runtime.batch import Batch
+from eddyline.runtime.cpu_clock import cpu_time
 from eddyline.runtime.failures import Failure, collected
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.operators.scan import Scan
@@ -222,7 +222,7 @@ class Graph:
         out: dict[Operator, Batch] = {}
         found: list[Failure] = []
         token = collected.set(found)
-        now = time.thread_time()
+        now = cpu_time()
         try:
             for operator, ends in zip(chain.operators, chain.ends, strict=True):
                 if ran.broken and not all(i in out for i in operator.inputs):
@@ -238,7 +238,7 @@ class Graph:
                     raise
                 except Exception as error:  # its queries are set aside, others go on
                     ran.broken[operator] = error
-                    now = time.thread_time()
+                    now = cpu_time()
                 if found:
                     ran.failures += [(operator, failure) for failure in found]
                     found.clear()
@@ -304,7 +304,7 @@ class Graph:
 def run(operator: Operator, batches: Sequence[Batch], tick: Tick, *, begins: bool = False) -> Batch:
     """``process`` of an operator, or ``begin``, counted."""
     work = operator.begin if begins else operator.process
-    started = time.thread_time()
+    started = cpu_time()
     out = work(batches, tick)
     _counted(operator, batches, out, tick, started)
     return out
@@ -314,7 +314,7 @@ def _counted(
     operator: Operator, batches: Sequence[Batch], out: Batch, tick: Tick, started: float
 ) -> float:
     """Count a call of an operator that began at ``started``; returns the CPU time now."""
-    now = time.thread_time()
+    now = cpu_time()
     operator.seconds += now - started
     operator.clock = tick.clock
     if operator.since is None:
@@ -331,16 +331,16 @@ def _deliver(
     """Pass the output of an operator to its ends, as ``_counted``."""
     for end in ends:
         end.collect(batch, arrived)
-    now = time.thread_time()
+    now = cpu_time()
     operator.delivering_seconds += now - started
     return now
 
 
 def settle(operator: Operator, clock: int) -> None:
     """``settle`` of an operator, counted."""
-    started = time.thread_time()
+    started = cpu_time()
     operator.settle(clock)
-    operator.settling_seconds += time.thread_time() - started
+    operator.settling_seconds += cpu_time() - started
 
 
 def _nothing() -> None:

@@ -103,6 +103,7 @@ def _letters(sign: Array) -> pa.Array:
     return pa.Array.from_buffers(pa.string(), sign.size, buffers)
 
 
+_NEVER: Final = pa.nulls(1, TIMESTAMP)
 _PLUS: Final = _letters(np.array([1], np.int8))
 _MINUS: Final = _letters(np.array([-1], np.int8))
 
@@ -110,8 +111,10 @@ _MINUS: Final = _letters(np.array([-1], np.int8))
 def instants(us: Array) -> pa.Array:
     """int64[n] microseconds as timestamps; NULL behind the year 9999, which no clock reaches."""
     valid = None
-    if us.size != 1 or us[0] >= END_OF_TIME:
+    if us.size != 1:
         valid = bitmap(us < END_OF_TIME)
+    elif us[0] >= END_OF_TIME:
+        return _NEVER
     return pa.Array.from_buffers(
         TIMESTAMP, us.size, [valid, pa.py_buffer(np.ascontiguousarray(us))]
     )

@@ -71,7 +71,7 @@ class Recipients:
     @property
     def query(self) -> Array:
         """int64[m], the query that gets each of ``rows``."""
-        return np.repeat(np.arange(self.width), self.counts())
+        return np.arange(self.width).repeat(self.counts())
 
     def counts(self) -> Array:
         """int64[width], number of rows per query."""
@@ -286,7 +286,7 @@ def _exp(
 ) -> Array:
     """When each row leaves the answer of the query that gets it."""
     exp = rows_exp.take(rows)
-    query = np.repeat(np.arange(starts.size - 1, dtype=np.int32), np.diff(starts))
+    query = np.arange(starts.size - 1, dtype=np.int32).repeat(starts[1:] - starts[:-1])
     for ts, window_us in instants:
         earliest(exp, rows, query, ts, window_us)
     return np.minimum(exp, FOREVER)

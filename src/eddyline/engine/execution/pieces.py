@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from eddyline.runtime.arrays import all_of
 from eddyline.runtime.output import ChangeColumns, concat_changes, instants
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array
@@ -71,7 +72,7 @@ class Piece:
 
 def _are_all(rows: Array, count: int) -> bool:
     """Whether rows, of which none is there twice, are 0, 1, 2, ... up to their number."""
-    return rows.size == count and (count <= 1 or np.array_equal(rows, np.arange(count)))
+    return rows.size == count and (count <= 1 or all_of(rows == np.arange(count)))
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from eddyline.algebra.expressions import Expr
 from eddyline.engine.execution.pieces import EXP, Piece, TableChanges
 from eddyline.engine.query_metrics import QueryMetrics
 from eddyline.physical.flows import output_of
+from eddyline.runtime.arrays import any_of
 from eddyline.runtime.batch import Batch, select_list
 from eddyline.runtime.eddy.shared_view import SharedView
 from eddyline.runtime.output import ChangeColumns, concat_changes, without_replaced
@@ -88,6 +89,7 @@ class Tally:
     def __init__(self) -> None:
         self._metrics = QueryMetrics()
         self._notes: list[tuple[Array, float | None]] = []
+        self._of_one: list[tuple[int, float | None]] = []
 
     def note(self, counts: Array, seconds: float | None) -> None:
         """Query q got ``counts[q]`` changes (int64[q]), after ``seconds`` if that is known."""
@@ -95,11 +97,16 @@ class Tally:
         if len(self._notes) >= _MOST_NOTES:
             self._count()
 
+    def note_one(self, count: int, seconds: float | None) -> None:
+        """The same of query 0, the only one."""
+        self._of_one.append((count, seconds))
+        if len(self._of_one) >= _MOST_NOTES:
+            self._count()
+
     @property
     def metrics(self) -> QueryMetrics:
         """The metrics, by the queries' numbers."""
-        if self._notes:
-            self._count()
+        self._count()
         return self._metrics
 
     def _count(self) -> None:
@@ -108,6 +115,9 @@ class Tally:
             self._metrics.add_results(counts)
             if seconds is not None:
                 self._metrics.add_latency(counts, seconds)
+        if self._of_one:
+            self._metrics.add_of_one(*zip(*self._of_one, strict=True))
+            self._of_one = []
 
 
 class ResultTable:
@@ -196,12 +206,15 @@ class ResultTable:
             batch = without_replaced(batch)
         piece = self._piece(batch)
         to = piece.recipients
-        counts = np.array([batch.ts.size]) if to is None else to.counts()
-        if not counts.any():
+        counts = None if to is None else to.counts()
+        if counts is not None and not any_of(counts):
             return
         self.put(piece)
         seconds = None if arrived is None else time.perf_counter() - arrived
-        if seconds is None or isinstance(seconds, float):
+        if counts is None:
+            assert not isinstance(seconds, np.ndarray), "rows are queued in flows only"
+            self._tally.note_one(batch.ts.size, seconds)
+        elif seconds is None or isinstance(seconds, float):
             self._tally.note(counts, seconds)
         else:
             assert batch.recipients is not None, "rows are queued in flows only"

@@ -219,7 +219,7 @@ class SharedFlow:
         if not batch.ts.size or batch.recipients.are_none:
             return
         counts = self.flow.counts(batch.recipients)
-        self.learning.handed_out += int(counts.sum())
+        self.learning.handed_out += int(np.add.reduce(counts))
         if counts.size > self._results.size:
             self._results = np.pad(self._results, (0, counts.size - self._results.size))
         self._results[: counts.size] += counts

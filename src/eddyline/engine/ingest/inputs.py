@@ -288,7 +288,7 @@ class Inputs:
         """
         ready, count = {}, 0
         for name in group.members:
-            rows = self._intakes[name].release(watermark)
+            rows = self._intakes[name].held.release(watermark)
             if rows.ts.size:
                 ready[name] = rows
                 count += rows.ts.size
@@ -323,7 +323,7 @@ class Inputs:
             assert intake.stem is not None, "streams have one"
             own = intake.own_rows(ts, columns) if intake.counted else (ts, columns)
             self.measuring.meters[name].see(*own, rows.places)
-            intake.stem.add(ts, seq, columns, rows.places)
+            intake.stem.add(ts, seq, columns, rows.places, is_own=rows.is_own)
             return
         stem = self.stem(name)
         assert isinstance(stem, TableStem), "tables that change have a TableStem"
@@ -357,18 +357,18 @@ class Inputs:
 
     def held_times(self) -> list[tuple[Array, Array]]:
         """By stream with rows that wait: their timestamps, in order, and their arrival numbers."""
-        held = (intake.held_times for intake in self._intakes.values())
+        held = (intake.held.times() for intake in self._intakes.values())
         return [(ts, arrival) for ts, arrival in held if ts.size]
 
     def first_held(self, group: StreamGroup) -> int:
         """The smallest timestamp of the rows that wait for the watermark; FOREVER without any."""
-        held = (self._intakes[name].first_held for name in group.members)
+        held = (self._intakes[name].held.first for name in group.members)
         return min(held, default=FOREVER)
 
     def held(self, group: StreamGroup) -> tuple[int, int]:
         """Rows of a group that wait for its watermark, and their size in memory."""
-        held = [self._intakes[name] for name in group.members]
-        return sum(i.held for i in held), sum(i.held_bytes for i in held)
+        held = [self._intakes[name].held for name in group.members]
+        return sum(map(len, held)), sum(rows.nbytes for rows in held)
 
     # -- statistics and checkpoints ------------------------------------
 

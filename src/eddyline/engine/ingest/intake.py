@@ -13,6 +13,7 @@ from eddyline.algebra.catalog import StreamDef
 from eddyline.algebra.expressions import Expr
 from eddyline.algebra.plan import OWN_ROW
 from eddyline.engine.ingest.arrow_values import flat
+from eddyline.engine.ingest.held_rows import HeldRows
 from eddyline.engine.ingest.ordered_rows import OrderedRows
 from eddyline.engine.ingest.row_reader import PlainTimes, RowReader, TypedRows, is_good
 from eddyline.engine.ingest.watermarks import StreamBound
@@ -71,6 +72,7 @@ class Intake:
         box: drops rows; None: keeps all. seen, kept: numbers of rows before and behind it.
         utility: drops rows instead of ``box``, those of the lowest utility; None: they have none.
         steps: the keep rates by event time.
+        held: the rows that wait for the watermark.
     """
 
     def __init__(self, reader: RowReader, *, counted: bool = False) -> None:
@@ -92,29 +94,7 @@ class Intake:
         self.kept = 0
         zero = np.zeros(0, np.int64)
         none = [pa.array([], f.type) for f in self.stored]
-        self._nothing = OrderedRows(zero, zero, none)
-        self._held = self._nothing
-
-    @property
-    def held(self) -> int:
-        """Rows that wait for the watermark."""
-        return int(self._held.ts.size)
-
-    @property
-    def held_bytes(self) -> int:
-        """Their size in memory."""
-        held = self._held
-        return int(held.ts.nbytes + held.arrival.nbytes + sum(c.nbytes for c in held.columns))
-
-    @property
-    def first_held(self) -> int:
-        """The smallest timestamp of these rows; FOREVER without any."""
-        return int(self._held.ts[0]) if self._held.ts.size else FOREVER
-
-    @property
-    def held_times(self) -> tuple[Array, Array]:
-        """int64[n]: the timestamps of these rows, in order, and their arrival numbers."""
-        return self._held.ts, self._held.arrival
+        self.held = HeldRows(OrderedRows(zero, zero, none, None, True))
 
     @property
     def limit(self) -> int:
@@ -126,8 +106,7 @@ class Intake:
     @property
     def last(self) -> int:
         """The largest timestamp so far, and of the rows that wait."""
-        held = self._held.ts
-        return max(self.newest, int(held[-1])) if held.size else self.newest
+        return self.held.last(self.newest)
 
     def accept(self, rows: TypedRows, watermark: int, arrival: int, now_us: int) -> Accepted:
         """Accept rows.
@@ -139,7 +118,7 @@ class Intake:
         plain, reader = rows.plain, self.reader
         judges_rows = self.counted or reader.ahead_us is not None or self._is_late_by_row
         if plain is not None and plain.first >= watermark and not judges_rows:
-            self._accept_plain(plain, rows.columns, arrival, now_us)
+            self._accept_plain(plain, rows, arrival, now_us)
             return _NOTHING
         count = rows.size
         own = np.ones(count, np.bool_) if rows.own is None else rows.own
@@ -174,24 +153,24 @@ class Intake:
             if not processed.all():
                 beginning = int(np.maximum(usable.ts, limits)[~processed].min())
                 usable = usable.take(np.flatnonzero(processed))
-        self._hold(self._thinned(usable))
+        self.held.add(self._thinned(usable))
         return Accepted(late, bad, beginning)
 
-    def _accept_plain(
-        self, times: PlainTimes, columns: list[pa.Array], arrival: int, now_us: int
-    ) -> None:
-        ts, count = times.us, times.us.size
+    def _accept_plain(self, times: PlainTimes, rows: TypedRows, arrival: int, now_us: int) -> None:
+        ts, count, columns = times.us, times.us.size, rows.columns
         self.rows += count
         self.seen += count
         self.note(times.last, now_us)
         thins = self.box is not None or self.utility is not None
         kept = self._kept(columns, times) if thins else None
         if kept is None:
-            usable = OrderedRows(ts.copy(), np.arange(arrival, arrival + count), columns)
+            is_own = rows.given is None
+            arrivals = np.arange(arrival, arrival + count)
+            usable = OrderedRows(ts if is_own else ts.copy(), arrivals, columns, None, is_own)
         else:
             usable = OrderedRows(ts.take(kept), arrival + kept, columns, kept)
         self.kept += usable.ts.size
-        self._hold(usable)
+        self.held.add(usable)
 
     def note(self, ts: int, now_us: int) -> None:
         """Record usable rows up to a timestamp."""
@@ -221,37 +200,18 @@ class Intake:
         idle = idle_us is not None and since > BEGINNING and now_us - since >= idle_us
         return StreamBound(stream.name, self.reached, idle, since)
 
-    def release(self, watermark: int) -> OrderedRows:
-        """Remove and return the rows up to the watermark, in (ts, arrival) order."""
-        held = self._held
-        if not held.ts.size:
-            return held
-        if held.ts[-1] <= watermark:
-            self._held = self._nothing
-            return held
-        ready = int(np.searchsorted(held.ts, watermark, "right"))
-        self._held = held = held.whole()
-        if not ready:
-            return held.part(0, 0)
-        self._held = OrderedRows(
-            held.ts[ready:].copy(),
-            held.arrival[ready:].copy(),
-            [pa.concat_arrays([c.slice(ready)]) for c in held.columns],
-        )
-        return held.part(0, ready)
-
     def waiting(self) -> pa.Table:
         """The rows that wait, in order of time: timestamp and arrival number (int64), then the
         columns ``stored``.
         """
-        held, names = self._held.whole(), [field.name for field in self.stored]
+        held, names = self.held.whole(), [field.name for field in self.stored]
         numbers = [pa.array(held.ts), pa.array(held.arrival)]
         return pa.Table.from_arrays([*numbers, *held.columns], ["ts", "arrival", *names])
 
     def take_over(self, waiting: pa.Table) -> None:
         """Hold what :meth:`waiting` of another engine returned; none waits here."""
         ts, arrival, *columns = (flat(column) for column in waiting.columns)
-        self._held = OrderedRows(ts.to_numpy(), arrival.to_numpy(), columns)
+        self.held.add(OrderedRows(ts.to_numpy(), arrival.to_numpy(), columns))
 
     def refuse(self, columns: list[pa.Array], reason: str) -> pa.Table:
         """Released rows that are bad, as text with the reason."""
@@ -344,13 +304,6 @@ class Intake:
             return ts, columns
         return ts[own], [c.filter(pa.array(own)) for c in columns]
 
-    def _hold(self, rows: OrderedRows) -> None:
-        if self._held.ts.size:
-            rows = self._held.followed_by(rows)
-        ts = rows.ts
-        out_of_order = ts.size > 1 and (ts[1:] < ts[:-1]).any()
-        self._held = rows.sorted() if out_of_order else rows
-
     def stats(self, stem: Stem | None) -> dict[str, int]:
         """Counters since the declaration of the stream; waiting rows, and rows in its SteM."""
         return {
@@ -358,22 +311,23 @@ class Intake:
             "late": self.late,
             "bad": self.bad,
             "dropped": self.seen - self.kept,
-            "held": self.held,
-            "held_bytes": self.held_bytes,
+            "held": len(self.held),
+            "held_bytes": self.held.nbytes,
             "rows_kept": 0 if stem is None else len(stem),
         }
 
     def state(self) -> State:
         """Counters and waiting rows as plain arrays."""
-        table = pa.table(self._held.whole().columns, schema=arrow_schema(self.stored))
+        held = self.held.whole()
+        table = pa.table(held.columns, schema=arrow_schema(self.stored))
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
         counters = [self.newest, self.active_us, self.rows, self.late, self.bad]
         return {
             "counters": np.array([*counters, self.seen, self.kept], np.int64),
-            "ts": self._held.ts,
-            "arrival": self._held.arrival,
+            "ts": held.ts,
+            "arrival": held.arrival,
             "steps": self.steps.state(),
             "utility": {} if self.utility is None else self.utility.state(),
             "rows": np.frombuffer(sink.getvalue(), np.uint8),
@@ -389,4 +343,4 @@ class Intake:
             self.utility.restore(nested(state, "utility"))
         table = pa.ipc.open_stream(pa.py_buffer(array(state, "rows"))).read_all()
         columns = [flat(c) for c in table.columns]
-        self._held = OrderedRows(array(state, "ts"), array(state, "arrival"), columns)
+        self.held.add(OrderedRows(array(state, "ts"), array(state, "arrival"), columns))

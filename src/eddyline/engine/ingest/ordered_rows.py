@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.merge import merge_destinations
+from eddyline.runtime.arrays import any_of
 from eddyline.runtime.stores.columns import Array, taken
 
 #: The arrival numbers of each call of an engine begin with a multiple of this, so that engines
@@ -23,44 +24,62 @@ class OrderedRows(NamedTuple):
 
     Attributes:
         places: int64[n], where the rows are in the columns, which have more; None: n are all.
+        is_own: whether callers cannot change the columns: they are not in memory of theirs.
     """
 
     ts: Array
     arrival: Array
     columns: list[pa.Array]
     places: Array | None = None
+    is_own: bool = False
 
     def part(self, start: int, end: int) -> OrderedRows:
         """The rows in [start, end)."""
+        if not start and end == self.ts.size:
+            return self
         ts, arrival = self.ts[start:end], self.arrival[start:end]
         if self.places is not None:
-            return OrderedRows(ts, arrival, self.columns, self.places[start:end])
-        return OrderedRows(ts, arrival, [c.slice(start, end - start) for c in self.columns])
+            return OrderedRows(ts, arrival, self.columns, self.places[start:end], self.is_own)
+        columns = [c.slice(start, end - start) for c in self.columns]
+        return OrderedRows(ts, arrival, columns, None, self.is_own)
 
     def take(self, rows: Array) -> OrderedRows:
         """The rows at these positions."""
+        ts, arrival = self.ts[rows], self.arrival[rows]
         if self.places is not None:
-            return OrderedRows(self.ts[rows], self.arrival[rows], self.columns, self.places[rows])
-        return OrderedRows(self.ts[rows], self.arrival[rows], taken(self.columns, rows))
+            return OrderedRows(ts, arrival, self.columns, self.places[rows], self.is_own)
+        return OrderedRows(ts, arrival, taken(self.columns, rows), None, True)
 
     def whole(self) -> OrderedRows:
         """The rows with columns that have no others."""
         if self.places is None:
             return self
-        return OrderedRows(self.ts, self.arrival, taken(self.columns, self.places))
+        columns = taken(self.columns, self.places)
+        return OrderedRows(self.ts, self.arrival, columns, None, True)
 
-    def followed_by(self, other: OrderedRows) -> OrderedRows:
-        """These rows, then those of ``other``."""
-        columns = zip(self.whole().columns, other.whole().columns, strict=True)
-        return OrderedRows(
-            np.concatenate((self.ts, other.ts)),
-            np.concatenate((self.arrival, other.arrival)),
-            [pa.concat_arrays(pair) for pair in columns],
-        )
+    def copied(self) -> OrderedRows:
+        """The rows with columns that have no others, and are in no caller's memory."""
+        whole = self.whole()
+        if whole.is_own:
+            return whole
+        columns = [pa.concat_arrays([c]) for c in whole.columns]
+        return OrderedRows(whole.ts.copy(), whole.arrival, columns, None, True)
 
     def sorted(self) -> OrderedRows:
         """The rows in order of time; equal times in the order that they have."""
+        if self.ts.size < 2 or not any_of(self.ts[1:] < self.ts[:-1]):
+            return self
         return self.take(np.argsort(self.ts, kind="stable"))
+
+
+def joined(parts: Sequence[OrderedRows]) -> OrderedRows:
+    """The rows of at least one part in order of time; equal times in the order of the parts."""
+    if len(parts) == 1:
+        return parts[0]
+    ts = np.concatenate([part.ts for part in parts])
+    arrival = np.concatenate([part.arrival for part in parts])
+    columns = zip(*(part.whole().columns for part in parts), strict=True)
+    return OrderedRows(ts, arrival, [pa.concat_arrays(c) for c in columns], None, True).sorted()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +144,7 @@ def _chunk_starts(ts: Array, alone: Array, chunk_rows: int) -> Array:
     """The first rows of chunks. ``alone``, bool[n]: rows that share a chunk only at one instant."""
     starts = np.zeros(ts.size, np.bool_)
     starts[::chunk_rows] = True
-    if alone.any():
+    if any_of(alone):
         starts[1:] |= alone[1:] != alone[:-1]
         starts[1:] |= alone[1:] & (ts[1:] != ts[:-1])
     return np.flatnonzero(starts)

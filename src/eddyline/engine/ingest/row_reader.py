@@ -25,7 +25,7 @@ from eddyline.engine.ingest.conversion import (
     reason_where,
 )
 from eddyline.engine.ingest.event_times import IN_DOUBT, improbable, improbable_reasons
-from eddyline.engine.ingest.row_values import column_types, columns_of_row
+from eddyline.engine.ingest.row_values import ExactRows, column_types
 from eddyline.runtime.stores.columns import Array, raw_values
 from eddyline.types import END_OF_TIME, FIRST_INSTANT, TIMESTAMP, Schema, arrow_schema
 
@@ -69,7 +69,7 @@ class TypedRows(NamedTuple):
     """Rows of one call.
 
     Attributes:
-        given: n input rows; None: they are the columns.
+        given: n input rows; None: they are the columns, and these are no memory of the caller.
         columns: in the declared order and types. times: the event times.
         reasons: string[n], the reason of each bad row, NULL for good rows; None: all are good.
         doubtful: input event times that are integers without a declared unit: the previous rows
@@ -130,7 +130,7 @@ class RowReader:
         self._times = [i for i, f in enumerate(schema) if f.type == TIMESTAMP]
         self._texts = [i for i, f in enumerate(schema) if has_text(f.type)]
         self._types = column_types(definition.supplied)
-        self._of_row = {f.name: f.type for f in schema} if _is_plain(definition) else None
+        self._exact = ExactRows(schema) if _is_plain(definition) else None
         self._plan = self._plan_of(arrow_schema(definition.supplied))
 
     def read(self, data: Any) -> TypedRows:
@@ -139,8 +139,8 @@ class RowReader:
         Raises:
             DataError: a column is missing, or its type cannot be converted to the declared one.
         """
-        if type(data) is dict and self._of_row is not None:
-            columns = columns_of_row(data, self._of_row)
+        if type(data) in (dict, list) and data and self._exact is not None:
+            columns = self._exact.columns(data if type(data) is list else (data,))
             rows = None if columns is None else self._as_they_are(columns, None)
             if rows is not None:
                 return rows

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.aggregates import SignedRows
+from eddyline.runtime.arrays import filled
 from eddyline.runtime.state import State, array
 from eddyline.runtime.stores.columns import Array, bitmap, validity_of
 from eddyline.runtime.stores.slots import SlotArray
@@ -189,7 +190,7 @@ class ByRow(SlotArrays, ABC):
 def valid_lane(values: pa.Array) -> Array:
     """bool[n]: where there is a value."""
     valid = validity_of(values)
-    return np.ones(len(values), np.bool_) if valid is None else valid
+    return filled(len(values), 1, np.bool_) if valid is None else valid
 
 
 def numbers(values: pa.Array, dtype: Any) -> Array:

@@ -20,6 +20,7 @@ from eddyline.runtime.aggregates.base import (
     valid_lane,
 )
 from eddyline.runtime.aggregates.nodes import OfNodes
+from eddyline.runtime.arrays import filled
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.slots import SlotArray
 
@@ -39,7 +40,7 @@ class Count(ByRow):
         super().__init__(count=SlotArray(np.int64), reported=SlotArray(np.int64))
 
     def lanes(self, slot: Array, values: pa.Array | None) -> list[Array]:
-        return [np.ones(slot.size, np.bool_) if values is None else valid_lane(values)]
+        return [filled(slot.size, 1, np.bool_) if values is None else valid_lane(values)]
 
     def counts(self, rows: SignedRows, lane: Array) -> tuple[Array, Array]:
         """As :meth:`run`: int64[k] the new counts, and those before."""

@@ -22,6 +22,7 @@ from typing import Final
 import numpy as np
 
 from eddyline.kernels.prefixes import probing, required_of
+from eddyline.runtime.arrays import all_of
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.eddy_source import EddyJoin, EddySource, Joined
 from eddyline.runtime.eddy.flow import Bits, Member
@@ -226,7 +227,7 @@ class Eddy(Operator):
         ends = step.ends[: step.count]
         columns = [theirs.evaluate(self._batch(other, rows)) for other, theirs, _ in ends]
         keys, usable = join_keys(columns, len(rows))
-        if usable is not None and not usable.all():
+        if usable is not None and not all_of(usable):
             rows, keys = rows.take(np.flatnonzero(usable)), keys[usable]
         rows.keys = {**rows.keys, step.probing: len(rows.lanes)}  # for other steps, too
         rows.lanes = np.concatenate((rows.lanes, keys[None]))
@@ -240,7 +241,7 @@ class Eddy(Operator):
         for column in theirs:  # NULL joins nothing
             known = validity_of(column)
             same = same if known is None else same & known
-        if same.all():
+        if all_of(same):
             return rows
         return rows.take(np.flatnonzero(same))
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from eddyline.kernels.row_lists import NONE
 from eddyline.kernels.row_lists import received as received_rows
+from eddyline.runtime.arrays import all_of
 from eddyline.runtime.batch import Batch, Evaluator, select_list
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.failures import collecting, report
@@ -40,7 +41,7 @@ class NewRows:
         """Those of these rows that enter a list."""
         to = self.recipients
         some = received_rows(to.rows, to.starts, self.list_of, self.ts.size)
-        if some.all():
+        if all_of(some):
             return self
         lanes = [lane[some] for lane in self.lanes]
         kept = self.ts[some], self.seq[some], self.group[some], lanes
@@ -120,7 +121,7 @@ class EnteringRows:
         list_of: Array,
     ) -> NewRows:
         """What is kept of those rows that are wanted."""
-        if not wanted.all():
+        if not all_of(wanted):
             places = np.flatnonzero(wanted)
             to = to.renumbered(wanted)
             batch, columns = batch.take(places), [c.take(pa.array(places)) for c in columns]

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
+from eddyline.runtime.arrays import all_of
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.edges import Equality, ties_of
 from eddyline.runtime.feedback.gate import Gate
@@ -165,7 +166,7 @@ class Gates:
             if resumed.size:
                 side.show_late(side.rows_at(resumed), resumed)
             ok = gate.admit(batch, positions)
-            if not ok.all():
+            if not all_of(ok):
                 batch, wanted, positions = batch.where(ok), wanted[ok], positions[ok]
         side.show(batch)
         for (other, _, is_visible), keys in self._key_sets.items():

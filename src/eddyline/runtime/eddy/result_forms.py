@@ -12,6 +12,7 @@ import numpy as np
 
 from eddyline.kernels.lineage import any_wanted, meet_levels
 from eddyline.kernels.merge import merged_levels
+from eddyline.runtime.arrays import any_of, filled
 from eddyline.runtime.batch import Batch, Stored
 from eddyline.runtime.eddy.between_stems import BetweenSteMs
 from eddyline.runtime.eddy.deferral import Deferral
@@ -181,7 +182,7 @@ class ResultForm(ABC):
         return present & chosen
 
     def _batch(self, whole: Composites) -> Batch:
-        exp = np.full(len(whole), FOREVER, np.int64)
+        exp = filled(len(whole), FOREVER)
         ids = tuple(whole.ids[s] for s in range(len(self._stems)))
         return Batch(whole.ts, whole.seq, exp, whole.sign, ids, self._stems, self._cells)
 
@@ -203,7 +204,7 @@ class LineageForm(ResultForm):
 
     def new_rows(self, source: int, batch: Batch) -> Required:
         bank = self.parts.banks[source]
-        if self.parts.pull_up or (not bank.has_predicates and self.mask.any()):
+        if self.parts.pull_up or (not bank.has_predicates and any_of(self.mask)):
             return batch, np.tile(self.mask, (batch.ts.size, 1))
         kept, lineages = [], []
         for some, lineage in bank.blocks(batch, self.mask):

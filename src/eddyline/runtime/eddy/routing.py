@@ -14,6 +14,7 @@ import numpy as np
 
 from eddyline.kernels.hashing import combine, mix_all
 from eddyline.kernels.lineage import order_ties
+from eddyline.runtime.arrays import all_of, filled
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.eddy.edges import Equality, Key, ends_of
 from eddyline.runtime.eddy.policies import Policy
@@ -55,7 +56,7 @@ class Composites:
     @property
     def sign(self) -> Array:
         """int8[n]: -1 where a composite is retracted."""
-        sign = np.ones(len(self), np.int8)
+        sign = filled(len(self), 1, np.int8)
         if self.group is not None:
             sign[self.group >= 0] = -1
         return sign
@@ -366,7 +367,7 @@ class Routing:
         if not probe.verified or not len(out):
             return out
         same = self._fulfil(out.ids, probe)
-        return out if same.all() else out.take(np.flatnonzero(same))
+        return out if all_of(same) else out.take(np.flatnonzero(same))
 
     def _fulfil(self, ids: Mapping[int, Array], probe: Probe) -> Array:
         """bool[n]: of rows joined with one found by a probe, those with equal keys in the ties that

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from eddyline.runtime.arrays import all_of
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.key_index import KeySet
@@ -127,7 +128,7 @@ class GatedRows(Operator):
 
     def _admit(self, batch: Batch, positions: Array, keys: Array, released: Array) -> Batch:
         admitted = self.gate.admit(batch, positions)
-        if not admitted.all():
+        if not all_of(admitted):
             batch, positions, keys = batch.where(admitted), positions[admitted], keys[admitted]
         if released.size == 0:
             return self._pass(batch, Passed(positions, keys))

@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from eddyline.runtime.arrays import all_of, any_of
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.join_inputs.access import ScanIndex
 from eddyline.runtime.state import State, nested
@@ -95,7 +96,7 @@ class StemRows:
     def take_in(self, batch: Batch, keys: Array, index: HashIndex) -> None:
         """Index the '+' rows; the SteM has noted the '-' rows."""
         new = batch.sign > 0
-        if new.all():
+        if all_of(new):
             index.insert(self.place(batch), keys)
         else:
             index.insert(self.store.positions(batch.ids[0][new]), keys[new])
@@ -111,7 +112,7 @@ class StemRows:
         if death is None:
             return expiry
         gone = self.store.lane_at(death[0], positions) < FOREVER
-        if gone.any() and isinstance(self.store, Stem):
+        if any_of(gone) and isinstance(self.store, Stem):
             evicted = self.store.evicted.get(self._window)
             if evicted is not None:  # in this chunk
                 gone &= ~np.isin(self.store.ids(positions), evicted.ids)
@@ -177,7 +178,7 @@ class JoinInput:
     def keyed(self, batch: Batch) -> tuple[Batch, Array]:
         """The changes that can match at all (those without NULL in the key), and their keys."""
         keys, usable = self.keys(batch)
-        if usable is None or usable.all():
+        if usable is None or all_of(usable):
             return batch, keys
         return batch.where(usable), keys[usable]
 

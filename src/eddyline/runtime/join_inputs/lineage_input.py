@@ -16,6 +16,7 @@ import numpy as np
 
 from eddyline.kernels.lineage import any_wanted, meet
 from eddyline.kernels.prefixes import joined
+from eddyline.runtime.arrays import filled
 from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.key_index import KeySet
@@ -253,7 +254,7 @@ class LineageInput:
         if not len(self.stem):
             return
         batch = self.rows(self.stem.ids(self.held()))
-        required = np.ones(len(batch), np.bool_) if selects is None else selects()(batch)
+        required = filled(len(batch), 1, np.bool_) if selects is None else selects()(batch)
         numbers = self._held_numbers()
         is_first = bool((required & (numbers == EMPTY)).any())
         numbers[:] = self._sets.with_bit(numbers, bit, required)
@@ -286,7 +287,7 @@ class LineageInput:
 
     def rows(self, ids: Array) -> Batch:
         """Rows as a batch, for expressions over their columns."""
-        sign = np.ones(ids.size, np.int8)
+        sign = filled(ids.size, 1, np.int8)
         return Batch(ids, ids, ids, sign, (ids,), (self.stem,), self._cells)
 
     @property
@@ -308,7 +309,7 @@ class LineageInput:
     def rows_at(self, positions: Array) -> Batch:
         """Rows as a batch with their instants; they never expire."""
         ts, seq = (self.stem.lane_at(lane, positions) for lane in ("ts", "seq"))
-        exp = np.full(positions.size, FOREVER)
+        exp = filled(positions.size, FOREVER)
         return replace(self.rows(self.stem.ids(positions)), ts=ts, seq=seq, exp=exp)
 
     def new_index(self) -> HashIndex:

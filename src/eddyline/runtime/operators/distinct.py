@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.distinct import ArrivingValues, ShownValues, eliminate, recall
+from eddyline.runtime.arrays import filled
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
@@ -97,7 +98,7 @@ class Distinct(Operator):
         return shown, replace(aside, exp=self._aside_exp[slots[behind]])
 
     def _rows(self, slots: Array, ts: Array, seq: Array, exp: Array) -> Batch:
-        sign = np.ones(slots.size, np.int8)
+        sign = filled(slots.size, 1, np.int8)
         return Batch(ts, seq, exp, sign, (slots,), (None,), tuple(self._table.keys(slots)))
 
     def _grow(self) -> None:

@@ -16,6 +16,7 @@ from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.shared_groups import Walk, steps
 from eddyline.runtime.aggregates import Aggregate, Count
 from eddyline.runtime.aggregates.base import ByRow, Reported
+from eddyline.runtime.arrays import any_of, filled
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, usable_rows
 from eddyline.runtime.failures import Failure, collecting, report
 from eddyline.runtime.state import State, array, nested
@@ -203,7 +204,7 @@ class GroupAggregates:
         self.members.run(nothing, [~everywhere])
         dtypes = [dtype for column in self.columns for dtype in column.aggregate.dtypes]
         found = self._report(nothing, [np.zeros(slots.size, dtype) for dtype in dtypes])
-        if found.failed.any():
+        if any_of(found.failed):
             ts, seq = np.full(slots.size, clock), np.full(slots.size, EXPIRY)
             self._report_failed(slots, ts, seq, found, named)
 
@@ -240,7 +241,7 @@ class GroupAggregates:
             found[screening] = self.columns[screening].aggregate.run(rows, by_column[screening])
             rows = rows._replace(screened=False)
         new, old, reasons = [], [], []
-        slots = int(rows.emit.sum())
+        slots = np.count_nonzero(rows.emit)
         changed, failed = np.zeros(slots, np.bool_), np.zeros((2, slots), np.bool_)
         for column, its, known in zip(self.columns, by_column, found, strict=True):
             reported = column.aggregate.run(rows, its) if known is None else known
@@ -291,5 +292,5 @@ def changes_of(
     ids: Array, ts: Array, seq: Array, sign: Array, columns: Sequence[pa.Array], pair: Array
 ) -> Batch:
     """Changes of groups' rows, which do not expire by themselves."""
-    never = np.full(ids.size, FOREVER, np.int64)
+    never = filled(ids.size, FOREVER)
     return Batch(ts, seq, never, sign, (ids,), (None,), tuple(columns), pair)

@@ -13,6 +13,7 @@ import pyarrow as pa
 from eddyline.kernels.aggregates import SignedRows, last_of_event, left_empty
 from eddyline.runtime.aggregates.base import ByRow
 from eddyline.runtime.aggregates.counts import ALL_VALUES
+from eddyline.runtime.arrays import any_of
 from eddyline.runtime.batch import EXPIRY, Batch, Predicate, insertions
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.operators.group_aggregates import (
@@ -138,7 +139,7 @@ class GroupValues(GroupAggregates):
             # not yet if it is brought up to date with rows that were there before it
             before[0], self.started = self.started, True
         changed = found.changed | (now != before)
-        if found.failed.any():
+        if any_of(found.failed):
             now, before = now & ~found.failed[0], before & ~found.failed[1]
             changed |= found.failed.any(axis=0)
             self._report_failed(slots, ts, seq, found, named)

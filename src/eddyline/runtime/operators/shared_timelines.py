@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 import pyarrow as pa
 
+from eddyline.runtime.arrays import filled
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.group_aggregates import AggregateColumn, LanesOf
 from eddyline.runtime.operators.group_timelines import Due, Happening, Merge
@@ -235,7 +236,7 @@ class PartOfTimeline:
     def state(self) -> State:
         exp, slot = self.shared.waiting()
         rows = FifoStore(self._dtypes)
-        order, plus = np.arange(exp.size), np.ones(exp.size, np.int8)
+        order, plus = np.arange(exp.size), filled(exp.size, 1, np.int8)
         rows.push([exp, order, slot, plus, *self._waiting()])
         count = np.array([exp.size])
         return {"table": self.table.state(), "expiries": rows.state(), "order": count}

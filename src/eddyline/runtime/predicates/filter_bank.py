@@ -9,7 +9,6 @@ Source: Madden et al. 2002, section 2.2.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
 
@@ -17,7 +16,9 @@ import numpy as np
 
 from eddyline.algebra.value_sets import EVERYTHING, NOTHING, ValueSet
 from eddyline.kernels.grouped_filter import rows_left
+from eddyline.runtime.arrays import any_of
 from eddyline.runtime.batch import Batch
+from eddyline.runtime.cpu_clock import cpu_time
 from eddyline.runtime.eddy.policies.base import Policy
 from eddyline.runtime.failures import report
 from eddyline.runtime.predicates.box_sets import BoxSets
@@ -188,7 +189,7 @@ class FilterBank:
         if blocked is None or blocked.asked is not mask:
             blocked = self._blocked = self._block(mask)
         mask = blocked.mask
-        if not mask.any():
+        if not any_of(mask):
             return
         values = AttributeValues(batch)
         rows = np.arange(batch.ts.size)
@@ -334,9 +335,9 @@ class FilterBank:
         rows = np.arange(len(lineage))
         undecided: list[Undecided] = []
         for i, grouped in enumerate(order):
-            started, visited = time.thread_time(), grouped.visited
+            started, visited = cpu_time(), grouped.visited
             rows = grouped.narrow(values, lineage, rows, numbers, undecided)
-            spent = time.thread_time() - started
+            spent = cpu_time() - started
             seconds[i] += spent
             grouped.spend(spent, grouped.visited - visited)
             self.visits += grouped.visited - visited
@@ -384,9 +385,9 @@ class FilterBank:
         values, numbers = AttributeValues(batch), np.arange(len(batch))
         rows, undecided = numbers, list[Undecided]()
         for grouped in filters:
-            started, visited = time.thread_time(), grouped.visited
+            started, visited = cpu_time(), grouped.visited
             rows = grouped.narrow(values, lineage, rows, numbers, undecided)
-            grouped.spend(time.thread_time() - started, grouped.visited - visited)
+            grouped.spend(cpu_time() - started, grouped.visited - visited)
             self.visits += grouped.visited - visited
         return rows, undecided
 

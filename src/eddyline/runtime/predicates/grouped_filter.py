@@ -34,6 +34,7 @@ from eddyline.kernels.grouped_filter import (
     rows_wanted,
 )
 from eddyline.kernels.lineage import expand
+from eddyline.runtime.arrays import any_of
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.failures import Failure, collecting, failed_rows
 from eddyline.runtime.predicates.cells import (
@@ -249,7 +250,7 @@ class GroupedFilter:
             return False
         left = mask.copy()
         left[self._index.bits.words] &= ~self._index.bits.predicates
-        return not left.any()
+        return not any_of(left)
 
     def condition(self) -> Condition | None:
         """The values that some predicate here accepts; None: the attribute is no column."""

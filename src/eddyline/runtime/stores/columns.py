@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from eddyline.errors import DataError
 from eddyline.kernels.text import gather_bytes, gathered_offsets
+from eddyline.runtime.arrays import all_of
 from eddyline.runtime.stores.buffers import Buffer, roomy
 from eddyline.types import sql_type
 
@@ -111,12 +112,12 @@ def raw_values(values: pa.Array, dtype: np.dtype[Any]) -> Array:
     buffer = values.buffers()[1]
     if buffer is None or len(values) == 0:
         return np.zeros(len(values), dtype)
-    return np.frombuffer(buffer, dtype, count=values.offset + len(values))[values.offset :]
+    return np.ndarray((len(values),), dtype, buffer, values.offset * dtype.itemsize)
 
 
 def bitmap(valid: Array | None) -> pa.Buffer | None:
     """An Arrow validity bitmap of bool[n]; None means all valid, in and out."""
-    if valid is None or valid.all():
+    if valid is None or all_of(valid):
         return None
     return pa.py_buffer(np.packbits(valid, bitorder="little"))
 

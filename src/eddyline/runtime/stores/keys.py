@@ -18,6 +18,7 @@ from eddyline.algebra.list_parts import list_parts
 from eddyline.kernels.hashing import NULL_HASH, combine, hash_texts, mix_all
 from eddyline.kernels.lists import all_in_lists, hash_lists, ranges
 from eddyline.kernels.text import same_texts
+from eddyline.runtime.arrays import any_of
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.stores.columns import Array, TextColumn, raw_values, text_buffers, validity_of
 from eddyline.types import is_list
@@ -44,7 +45,7 @@ def _bits(values: pa.Array) -> Array:
         raw = raw_values(values, np.dtype(type_.to_pandas_dtype()))
         numbers = np.add(raw, 0.0, dtype=np.float64)
         unknown, bits = np.isnan(numbers), numbers.view(np.int64)
-        if unknown.any():
+        if any_of(unknown):
             bits[unknown] = _NAN_BITS
         return bits
     if pa.types.is_boolean(type_):

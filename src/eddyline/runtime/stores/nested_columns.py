@@ -13,6 +13,7 @@ from eddyline.algebra.list_parts import list_parts
 from eddyline.errors import DataError
 from eddyline.kernels.lists import ranges
 from eddyline.kernels.text import gathered_offsets
+from eddyline.runtime.arrays import all_of
 from eddyline.runtime.stores.buffers import Buffer, roomy
 from eddyline.runtime.stores.columns import (
     Array,
@@ -66,7 +67,7 @@ class StructColumn(Nullable):
         else:
             values = field.gather(places)
         valid = self._validity(places)
-        if valid is None or valid.all():
+        if valid is None or all_of(valid):
             return values
         return pc.if_else(pa.array(valid), values, pa.scalar(None, values.type))
 

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.windows import push_out
+from eddyline.runtime.arrays import filled
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.buffers import Buffer
 from eddyline.runtime.stores.columns import Array, Column, taken
@@ -28,6 +29,8 @@ from eddyline.types import BEGINNING, FOREVER, Schema
 
 _NO_ROWS: Final = np.zeros(0, np.int64)
 _NO_TIMES: Final = (_NO_ROWS, _NO_ROWS)
+#: Of some rows; nothing writes into expiries.
+_FOREVER: Final = np.full(64, FOREVER, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,7 @@ class Stem(RowStore):
         self.fresh_times: tuple[Array, Array] = _NO_TIMES
         self._came: Sequence[pa.Array] = ()  # the columns of the fresh rows, as they came
         self._places: Array | None = None  # of these rows in them; None: they have no others
+        self._is_own = False  # whether callers cannot change these columns
         self._unwritten: set[int] = set()  # columns of which the store has not these rows
         self.evicted: dict[StemWindow, Evicted] = {}
         self.arrived = 0
@@ -100,6 +104,8 @@ class Stem(RowStore):
         seq: Array,
         columns: Sequence[pa.Array],
         places: Array | None = None,
+        *,
+        is_own: bool = False,
     ) -> None:
         """Append a chunk's rows, which are in (ts, seq) order.
 
@@ -108,6 +114,7 @@ class Stem(RowStore):
 
         Args:
             columns: with the rows at ``places`` (int64[n]); None: with these rows only.
+            is_own: whether callers cannot change the columns: they are not in memory of theirs.
         """
         if self._unwritten:
             self._settle()
@@ -115,18 +122,19 @@ class Stem(RowStore):
         self.arrived += ts.size
         self.fresh = self.ids(np.arange(positions.start, positions.stop))
         self.fresh_times = ts, seq
-        self._came, self._places = columns, places
+        self._came, self._places, self._is_own = columns, places, is_own
         self._unwritten = set(range(len(columns)))
         for window in self._windows.values():
             self._evict(window)
 
     def gather(self, column: int, ids: Array) -> pa.Array:
         if self._came and ids is self.fresh:
-            if self._places is None:  # a copy: the user's memory may change
-                return pa.concat_arrays([self._came[column]])
-            return taken([self._came[column]], self._places)[0]
+            came = self._came[column]
+            if self._places is not None:
+                return taken([came], self._places)[0]
+            return came if self._is_own else pa.concat_arrays([came])
         if column in self._unwritten:
-            if ids.size and ids.min() >= self.fresh[0]:
+            if ids.size and np.minimum.reduce(ids) >= self.fresh[0]:
                 rows = ids - self.fresh[0]
                 places = rows if self._places is None else self._places.take(rows)
                 return taken([self._came[column]], places)[0]
@@ -302,7 +310,7 @@ class EndlessWindow(_Stateless):
         self.liveness = Liveness("ts", FOREVER, fifo=False)
 
     def expiry(self, ts: Array) -> Array:
-        return np.full(ts.size, FOREVER, np.int64)
+        return _forever(ts.size)
 
     def needed(self, stem: Stem, clock: int) -> int | Array:
         return stem.first if self._keep else stem.end
@@ -321,7 +329,7 @@ class CountWindow(_Stateless):
         stem.held(death[0])[held < self._start] = BEGINNING
 
     def expiry(self, ts: Array) -> Array:
-        return np.full(ts.size, FOREVER, np.int64)
+        return _forever(ts.size)
 
     def advance(self, stem: Stem, fresh: Array) -> Evicted | None:
         out = fresh - self._count
@@ -353,7 +361,7 @@ class PartitionWindow:
         self.liveness = Liveness("ts", FOREVER, fifo=False, death=self._death)
 
     def expiry(self, ts: Array) -> Array:
-        return np.full(ts.size, FOREVER, np.int64)
+        return _forever(ts.size)
 
     def advance(self, stem: Stem, fresh: Array) -> Evicted | None:
         slots = self._table.slots([stem.gather(c, fresh) for c in self._columns], fresh.size)
@@ -374,6 +382,11 @@ class PartitionWindow:
         self._table.restore(nested(state, "table"))
         self._last.restore(array(state, "last"))
         self._seen.restore(array(state, "seen"))
+
+
+def _forever(count: int) -> Array:
+    """int64[count]: FOREVER."""
+    return _FOREVER[:count] if count <= _FOREVER.size else filled(count, FOREVER)
 
 
 def _death_lanes(stem: Stem, name: str) -> tuple[str, str]:
