@@ -40,7 +40,7 @@ class ColumnRef(Expr):
         return isinstance(other, ColumnRef) and (self.index, self.type) == (other.index, other.type)
 
     def __hash__(self) -> int:
-        return hash((ColumnRef, self.index, self.type))
+        return hash((ColumnRef, self.index, self.type.id))  # that of a type makes its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Parameter(Expr):
         return isinstance(other, Parameter) and (self.index, self.type) == (other.index, other.type)
 
     def __hash__(self) -> int:
-        return hash((Parameter, self.index, self.type))
+        return hash((Parameter, self.index, self.type.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class ElementRef(Expr):
         )
 
     def __hash__(self) -> int:
-        return hash((ElementRef, self.number, self.type))
+        return hash((ElementRef, self.number, self.type.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,8 @@ class Literal(Expr):
         return isinstance(other, Literal) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
-        return hash(self._identity())
+        python, type_, value = self._identity()
+        return hash((python, type_.id, value))
 
     def _identity(self) -> tuple[Any, ...]:
         """1, True and 1.0 are different constants, and so are 0.0 and -0.0; NaN equals itself."""
@@ -129,6 +130,9 @@ class Call(Expr):
 
     function: str
     arguments: tuple[Expr, ...]
+
+    def __hash__(self) -> int:
+        return hash((self.function, self.arguments))
 
     @property
     def args(self) -> tuple[Expr, ...]:

@@ -9,8 +9,8 @@ conversions (of 1 to 1.0, or '2026-01-31' to a date) and signs are carried out a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Final, NamedTuple, TypeVar
 
 from eddyline.algebra.expressions import Call, ColumnRef, Expr, Literal
 
@@ -103,6 +103,13 @@ class Slot(Literal):
         return made
 
 
+class _Fields(NamedTuple):
+    """The fields of a node that ``__init__`` takes, by name: those with slots below, and others."""
+
+    own: dict[str, Any]
+    rest: dict[str, Any]
+
+
 class Form:
     """Plans, expressions, or tuples and other dataclasses of them, with slots.
 
@@ -113,7 +120,7 @@ class Form:
     def __init__(self, *nodes: Any) -> None:
         self._nodes = nodes  # they stay, and so do their ids
         self._open: dict[int, bool] = {}  # by id, whether there is a slot below
-        self._names: dict[int, list[str]] = {}  # by id, the fields in which there is one
+        self._fields: dict[int, _Fields] = {}  # by id
         found: dict[int, Slot] = {}
         for node in nodes:
             self._look(node, found)
@@ -140,8 +147,10 @@ class Form:
             below = [self._look(part, found) for part in _parts(node)]
         self._open[id(node)] = is_open = any(below)
         if is_open and not isinstance(node, (tuple, Slot)):
-            parts = [(f.name, getattr(node, f.name)) for f in fields(node)]
-            self._names[id(node)] = [name for name, part in parts if self._open.get(id(part))]
+            parts = {f.name: getattr(node, f.name) for f in fields(node) if f.init}
+            own = {name: part for name, part in parts.items() if self._open.get(id(part))}
+            rest = {name: part for name, part in parts.items() if name not in own}
+            self._fields[id(node)] = _Fields(own, rest)
         return is_open
 
     def is_open(self, node: Any) -> bool:
@@ -173,9 +182,9 @@ class Form:
             arguments = tuple([self._filled(a, constants, made) for a in node.arguments])
             filled = Call(node.type, node.function, arguments)
         else:
-            names = self._names[at]
-            parts = {n: self._filled(getattr(node, n), constants, made) for n in names}
-            filled = replace(node, **parts)
+            own, rest = self._fields[at]
+            parts = {n: self._filled(part, constants, made) for n, part in own.items()}
+            filled = type(node)(**rest, **parts)
         made[at] = filled
         return filled
 

@@ -128,9 +128,14 @@ class Planner(NodePlanner):
         """The source without the '-' rows of expiry."""
         return self._graph.obtain(("without expiries", source), partial(WithoutExpiries, source))
 
+    @property
+    def materialises(self) -> bool:
+        """Whether answers of queries are kept apart from the state of their operators."""
+        return self._strategy.views
+
     def is_materialised(self, plan: Plan) -> bool:
-        """Whether the answer of a query is kept apart from the state of its operators."""
-        return self._strategy.views and not keeps_output(plan) and not unbounded_scan(plan)
+        """Whether that of this query is."""
+        return self.materialises and not keeps_output(plan) and not unbounded_scan(plan)
 
     def _answer(self, plan: Plan, source: Operator, width: int) -> tuple[Operator, bool]:
         """The source, whose rows are stored, below its materialised answer if the strategy keeps
