@@ -196,7 +196,7 @@ def repr_of(column: pa.ChunkedArray) -> pa.Array:
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("count", "seed"),
-    [(10_000, 1), *(pytest.param(400_000, s, marks=pytest.mark.long) for s in range(2, 8))],
+    [(4_000, 1), *(pytest.param(400_000, s, marks=pytest.mark.long) for s in range(2, 8))],
 )
 def test_messages_of_all_kinds(spark: SparkSession, count: int, seed: int) -> None:
     sent = list(messages(count, seed))

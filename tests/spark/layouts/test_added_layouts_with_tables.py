@@ -125,7 +125,9 @@ def add(run: Run, directory: Path, name: str) -> None:
     run.add(name, QUERIES[name], sink="parquet", path=str(directory / name))
 
 
-@pytest.mark.parametrize("kind", ["retroactive", "non-retroactive"])
+@pytest.mark.parametrize(
+    "kind", ["retroactive", pytest.param("non-retroactive", marks=pytest.mark.long)]
+)
 def test_results_are_those_of_an_engine_with_the_table(
     spark: SparkSession, tmp_path: Path, kind: str
 ) -> None:

@@ -162,6 +162,7 @@ def test_answers_are_those_of_an_engine(
         case.check(run, [*kept, "added"])
 
 
+@pytest.mark.long
 def test_materialised_answers_are_those_of_an_engine(
     spark: SparkSession, feeds: tuple[Feed, Feed], tmp_path: Path
 ) -> None:

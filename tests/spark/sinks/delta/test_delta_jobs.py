@@ -49,6 +49,7 @@ def job(spark: SparkSession, tmp_path: Path, feeds: tuple[Feed, Feed]) -> Job:
     return Job(spark, tmp_path, feeds)
 
 
+@pytest.mark.long  # as of PostgreSQL, which `make test` runs
 def test_tables_are_right_after_failures(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     from eddyline.spark.sinks.delta.delta_table import DeltaSinkTable
 

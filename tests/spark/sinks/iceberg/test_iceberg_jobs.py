@@ -44,6 +44,7 @@ def _rows(table: pa.Table) -> list[tuple[Any, ...]]:
     return sorted(zip(*(c.to_pylist() for c in table.columns), strict=True), key=repr)
 
 
+@pytest.mark.long  # as of PostgreSQL, which `make test` runs
 def test_tables_are_right_after_failures(
     spark: SparkSession,
     tmp_path: Path,
