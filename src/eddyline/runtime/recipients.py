@@ -71,7 +71,7 @@ class Recipients:
     @property
     def query(self) -> Array:
         """int64[m], the query that gets each of ``rows``."""
-        return np.arange(self.width).repeat(self.counts())
+        return _repeated(self.counts())
 
     def counts(self) -> Array:
         """int64[width], number of rows per query."""
@@ -286,10 +286,16 @@ def _exp(
 ) -> Array:
     """When each row leaves the answer of the query that gets it."""
     exp = rows_exp.take(rows)
-    query = np.arange(starts.size - 1, dtype=np.int32).repeat(starts[1:] - starts[:-1])
+    query = _repeated(starts[1:] - starts[:-1]).astype(np.int32)
     for ts, window_us in instants:
         earliest(exp, rows, query, ts, window_us)
     return np.minimum(exp, FOREVER)
+
+
+def _repeated(counts: Array) -> Array:
+    """int64[m]: each number as often as ``counts`` has there, which mostly is 0."""
+    (some,) = (counts > 0).nonzero()
+    return some.repeat(counts[some])
 
 
 def recipients_of(

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from eddyline.kernels.boxes import boxes_around, lists_of_boxes
 from eddyline.kernels.grouped_filter import bitmap
+from eddyline.runtime.arrays import all_of, any_of
 from eddyline.runtime.predicates.cells import Cells, Steps, keys_of, make_cells
 from eddyline.runtime.predicates.grouped_filter import Attribute, AttributeValues, bound_of
 from eddyline.runtime.screens import Condition
@@ -65,6 +66,7 @@ class Boxes:
         self._cells = [sides[i][0] for i in order]
         self._bits, self._place = bits, {bit: i for i, bit in enumerate(ranges)}
         self._is_alive = np.ones(bits.size, np.bool_)
+        self._mask: Array | None = None  # of those alive, if it has been asked for
         self._low = np.stack([sides[i][1] for i in order], axis=1).astype(np.int32)
         self._high = np.stack([sides[i][2] for i in order], axis=1).astype(np.int32)
         self._make_grid()
@@ -102,10 +104,13 @@ class Boxes:
         """Remove a query."""
         del self.ranges[bit]
         self._is_alive[self._place[bit]] = False
+        self._mask = None
 
     def mask(self, words: int) -> Array:
         """uint64[words], the queries."""
-        return bitmap(self._bits[self._is_alive].astype(np.int64), words)
+        if self._mask is None or self._mask.size != words:
+            self._mask = bitmap(self._bits[self._is_alive].astype(np.int64), words)
+        return self._mask
 
     def conditions(self) -> Iterator[Condition]:
         """What all boxes have in common, by column."""
@@ -135,12 +140,13 @@ class Boxes:
 
     def among(self, mask: Array) -> bool:
         """Whether some of these queries (uint64[W]) have boxes."""
-        return bool(self._allowed(mask).any())
+        return any_of(mask & self.mask(mask.size))
 
-    def _allowed(self, mask: Array) -> Array:
-        """Bool by box: the queries among these, without those that have been removed."""
-        words = mask[self._bits >> 6] >> (self._bits & 63).astype(np.uint64)
-        allowed: Array = (words & np.uint64(1)).astype(np.bool_) & self._is_alive
+    def _allowed(self, boxes: Array, mask: Array) -> Array:
+        """bool[m]: which of some boxes have queries among these that have not been removed."""
+        bits = self._bits[boxes]
+        words = mask[bits >> 6] >> (bits & 63).astype(np.uint64)
+        allowed: Array = (words & np.uint64(1)).astype(np.bool_) & self._is_alive[boxes]
         return allowed
 
     def accepting(self, values: AttributeValues, rows: Array, mask: Array) -> tuple[Array, Array]:
@@ -158,10 +164,9 @@ class Boxes:
             cells[i] = _nan_first(mine.find(keys, places), mine.count)
         grid = self._rows, self._columns, self._starts, self._boxes
         point, box = boxes_around(cells, *grid, self._low, self._high)
-        allowed = self._allowed(mask)
-        if not allowed.all():
-            kept = np.flatnonzero(allowed[box])
-            point, box = point[kept], box[kept]
+        allowed = self._allowed(box, mask)
+        if not all_of(allowed):
+            point, box = point[allowed], box[allowed]
         return rows[point], self._bits[box]
 
 
