@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eddyline.bench import small
+from thinned import thinned
 
 
 @pytest.fixture(autouse=True)
@@ -12,7 +13,7 @@ def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(small, "_WARM_CALLS", 4)
 
 
-@pytest.mark.parametrize("case", small.cases(), ids=lambda c: "-".join(map(str, c.args)))
+@pytest.mark.parametrize("case", thinned(3, small.cases()))
 def test_cases(case: object) -> None:
     found = case(blocks=3, calls=4)  # type: ignore[operator]
     assert len(found.seconds) == 3

@@ -15,7 +15,7 @@ from typing import Any, Final
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from eddyline import Engine
@@ -24,6 +24,7 @@ from eddyline.testing.bags import Row, rows_of
 from eddyline.testing.changes import check_changes, compare
 from eddyline.testing.engines import engine_with
 from eddyline.testing.strategies import OPTIONS
+from thinned import fewer
 from window_rows import rows
 
 DDL: Final = "".join(
@@ -199,6 +200,7 @@ def test_asof_joins(state: str) -> None:
     assert total > 100
 
 
+@settings(max_examples=fewer(2))
 @given(st.integers(0, 2**48), OPTIONS)
 def test_asof_joins_match_the_definition(seed: int, options: dict[str, Any]) -> None:
     event(f"state: {options['state']}")

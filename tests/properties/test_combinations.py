@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from eddyline.runtime.feedback.trial import Trial
 from eddyline.testing import pretty
 from eddyline.testing.script import Script
+from thinned import fewer
 
 STREAMS = " ".join(
     f"CREATE STREAM {name} (ts TIMESTAMP, g BIGINT, x BIGINT, y BIGINT) TIMESTAMP BY ts;"
@@ -74,7 +75,7 @@ def counted(script: Script, name: str) -> int:
 
 
 @given(st.integers(0, 1 << 32), st.sampled_from(["jit", "auto"]), st.sampled_from([1, 3, 16_384]))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=fewer(2), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_each_result_is_made_once(
     monkeypatch: pytest.MonkeyPatch, seed: int, feedback: str, chunk_rows: int
 ) -> None:

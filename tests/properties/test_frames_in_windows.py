@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from eddyline.testing.script import Script
 from eddyline.testing.strategies import OPTIONS
+from thinned import thinned
 from window_rows import rows
 
 DDL: Final = """\
@@ -173,8 +174,9 @@ def play(random: Random, queries: dict[str, str], options: dict[str, Any], round
     return script.advance(clock + random.choice([0, 1, 900_000, 6_000_000])).finish()
 
 
-@pytest.mark.parametrize("source", range(len(SOURCES)))
-@pytest.mark.parametrize("frames", [ROWS, TIMES, NUMBERS, GROUPS])
+@pytest.mark.parametrize(
+    ("frames", "source"), thinned(2, [ROWS, TIMES, NUMBERS, GROUPS], range(len(SOURCES)))
+)
 def test_each_frame(frames: tuple[str, ...], source: int) -> None:
     order = "x" if frames in (NUMBERS, GROUPS) else "ts"
     queries = {
@@ -186,7 +188,7 @@ def test_each_frame(frames: tuple[str, ...], source: int) -> None:
     assert all(script.changes(name).num_rows for name in queries)
 
 
-@pytest.mark.parametrize("number", range(len(OF_KNOWN)))
+@pytest.mark.parametrize("number", thinned(3, range(len(OF_KNOWN))))
 def test_each_value_that_ignores_nulls(number: int) -> None:
     for source in SOURCES:
         queries = {"q": f"SELECT k, x, {OF_KNOWN[number]} AS v FROM {source} EMIT CHANGES"}

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pytest
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from eddyline import Engine, SqlError
@@ -17,6 +17,7 @@ from eddyline.testing.engines import engine_with
 from eddyline.testing.script import Script
 from eddyline.testing.strategies import OPTIONS
 from interval_runs import DDL, STEPS, run
+from thinned import fewer
 from window_rows import rows
 
 TERMS: Final = {
@@ -146,12 +147,13 @@ def play(random: Random, options: dict[str, Any]) -> int:
     return total
 
 
-@pytest.mark.parametrize("chunk_rows", [1, 3, 1000])
+@pytest.mark.parametrize("chunk_rows", [1, pytest.param(3, marks=pytest.mark.long), 1000])
 def test_results_come_once(chunk_rows: int) -> None:
     found = [play(Random(f"{seed} {chunk_rows}"), {"chunk_rows": chunk_rows}) for seed in range(10)]
     assert sum(found) > 90
 
 
+@settings(max_examples=fewer(2))
 @given(st.integers(0, 2**48), OPTIONS)
 def test_results_come_once_under_each_strategy(seed: int, options: dict[str, Any]) -> None:
     event(f"state: {options['state']}")

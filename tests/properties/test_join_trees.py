@@ -11,7 +11,7 @@ from typing import Any, Final
 from unittest.mock import patch
 
 import pyarrow as pa
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from eddyline.bench.comparison.reactive import REACTIVE
@@ -19,6 +19,7 @@ from eddyline.runtime.feedback.sweeps import Sweeps
 from eddyline.runtime.feedback.trial import Trial
 from eddyline.testing import pretty
 from eddyline.testing.strategies.join_trees import join_tree_case
+from thinned import fewer
 
 SEEDS: Final = st.integers(0, 1 << 32)
 OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
@@ -35,6 +36,7 @@ OPTIONS: Final[st.SearchStrategy[dict[str, Any]]] = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=fewer(2))
 @given(SEEDS, OPTIONS)
 def test_the_answer_is_right_at_every_instant(seed: int, options: dict[str, Any]) -> None:
     join_tree_case(seed, most_streams=5).play(**options).finish()
@@ -58,6 +60,7 @@ def test_feedback_over_windows_of_rows(seed: int, options: dict[str, Any], sweep
     script.finish()
 
 
+@settings(max_examples=fewer(2))
 @given(SEEDS, OPTIONS)
 def test_all_that_is_made_without_feedback_is_made_with_it(
     seed: int, options: dict[str, Any]
@@ -69,6 +72,7 @@ def test_all_that_is_made_without_feedback_is_made_with_it(
     assert pretty(in_order(found)) == pretty(in_order(expected))
 
 
+@settings(max_examples=fewer(2))
 @given(SEEDS, OPTIONS)
 def test_feedback_can_end_and_begin_at_any_time(seed: int, options: dict[str, Any]) -> None:
     luck = Random(seed)
@@ -84,6 +88,7 @@ def test_feedback_can_end_and_begin_at_any_time(seed: int, options: dict[str, An
         join_tree_case(seed, most_streams=5).play(**{**options, "feedback": "auto"}).finish()
 
 
+@settings(max_examples=fewer(2))
 @given(SEEDS, OPTIONS)
 def test_rows_can_be_suspended_again_at_any_time(seed: int, options: dict[str, Any]) -> None:
     luck = Random(seed)

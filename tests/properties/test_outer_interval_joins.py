@@ -9,12 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from eddyline.testing.engines import engine_with
 from eddyline.testing.strategies import OPTIONS
 from interval_runs import DDL, STEPS, run
+from thinned import fewer
 
 #: A result: its instant, and the rows of a and b, as (ts, k, x), or None.
 Result = tuple[int, Any, Any]
@@ -95,6 +96,7 @@ def test_results_come_once(chunk_rows: int) -> None:
     assert sum(found) > 100
 
 
+@settings(max_examples=fewer(2))
 @given(st.integers(0, 2**48), OPTIONS)
 def test_results_come_once_under_each_strategy(seed: int, options: dict[str, Any]) -> None:
     event(f"state: {options['state']}")

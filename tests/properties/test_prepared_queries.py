@@ -27,6 +27,7 @@ from eddyline.sql.statements import CreateQuery, SelectStatement
 from eddyline.testing.bags import rows_of
 from eddyline.testing.engines import engine_with
 from eddyline.testing.strategies import OPTIONS
+from thinned import more_when_long
 
 DDL: Final = """\
 CREATE STREAM s (ts TIMESTAMP, k STRING, i INT, b BIGINT, n SMALLINT, f FLOAT, d DOUBLE,
@@ -212,7 +213,7 @@ def check(random: Random, texts: Sequence[str], **options: Any) -> int:
     return prepared
 
 
-@settings(max_examples=3 * settings().max_examples)
+@settings(max_examples=more_when_long(3))
 @given(st.integers(0, 2**48), OPTIONS)
 def test_instances_of_templates(seed: int, options: dict[str, Any]) -> None:
     random = Random(seed)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from eddyline.testing.script import Script
 from eddyline.testing.strategies import OPTIONS
+from thinned import thinned
 from window_rows import rows
 
 DDL: Final = """\
@@ -194,7 +195,7 @@ def test_each_aggregate_over_each_frame(aggregate: str) -> None:
     assert all(script.changes(name).num_rows for name in queries)
 
 
-@pytest.mark.parametrize("number", range(len(OF_PLACES)))
+@pytest.mark.parametrize("number", thinned(2, range(len(OF_PLACES))))
 def test_each_function_of_a_place(number: int) -> None:
     queries = {"q": f"SELECT k, x, {OF_PLACES[number]} AS v FROM s EMIT CHANGES"}
     assert play(Random(number), queries, {"chunk_rows": 3}, 4).changes("q").num_rows

@@ -25,6 +25,14 @@ def more_when_long(times: int) -> int:
     return times * usual if usual >= _LONG else usual
 
 
+def fewer(times: int) -> int:
+    """Number of generated cases that take seconds each: a fraction of that of other tests, or in
+    `make test-long` as many.
+    """
+    usual: int = settings().max_examples
+    return usual if usual >= _LONG else usual // times
+
+
 def thinned(n: int, *axes: Collection[Any]) -> list[ParameterSet]:
     """All combinations of values of some axes; one in ``n`` lacks the mark ``long``.
 

@@ -82,6 +82,7 @@ def test_rows_kept_counts_streams_and_operators() -> None:
     assert rows_kept(engine) == kept > 0
 
 
+@pytest.mark.long  # the page of all claims is made by it
 def test_command(tiny: PatternExperiment, tmp_path: Path) -> None:
     arguments = ["bench", "figures", "update-patterns", "--quick", "--json", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, arguments)

@@ -178,6 +178,7 @@ def test_small_runs_have_results(plan: PlanName, sources: int) -> None:
         assert all(made.answer()[0] > 0 for made in runs)
 
 
+@pytest.mark.long
 def test_hot_rows_have_results() -> None:
     setting = replace(TINY, dmax=1_000, hot=Hot(0.25, 1))
     points = cliques.measure_clique(setting, 4, CliqueEffort(5 * HOUR, 1, 9.0, True))

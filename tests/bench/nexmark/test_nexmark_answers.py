@@ -17,6 +17,7 @@ from eddyline.testing.bags import Row, difference, rows_of
 from eddyline.types import TIMESTAMP
 from net_changes import answer_at
 from nexmark_answers import Facts
+from thinned import thinned
 
 EVENTS: Final = 6_000
 #: A minute of many events; days of few.
@@ -61,8 +62,7 @@ def between(table: pa.Table, from_us: int, until_us: int) -> pa.Table:
     return table.slice(start, end - start)
 
 
-@pytest.mark.parametrize("sizes", CHUNKS.values(), ids=CHUNKS)
-@pytest.mark.parametrize("load", LOADS, ids=["minute", "days"])
+@pytest.mark.parametrize(("sizes", "load"), thinned(2, list(CHUNKS.values()), LOADS))
 def test_all_queries_in_one_engine(load: Auctions, sizes: Sequence[int]) -> None:
     engine = engine_of({name: text(name) for name in NAMES})
     changes = run(engine, load, sizes)

@@ -15,6 +15,7 @@ from eddyline.bench.peers.cases import Case
 from eddyline.bench.peers.process import Limits, all_cores
 from eddyline.bench.peers.systems import System
 from eddyline.bench.peers.turns import measure
+from thinned import thinned
 
 _LIMITS = Limits(all_cores()[:1], 6_000, 120.0)
 _SMALL = Case("small", "join", 3_000, 100, 200, 100_000)
@@ -43,7 +44,7 @@ def answers(peers: Sequence[System], case: Case, folder: Path) -> Bag:
     return bag
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", thinned(3, CASES))
 def test_the_engine_and_duckdb(name: str, tmp_path: Path) -> None:
     peers = [systems.Eddyline(), systems.DuckDb()]
     whole = answers(peers, replace(CASES[name], call_rows=100_000), tmp_path / "a")
