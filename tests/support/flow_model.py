@@ -24,7 +24,7 @@ from eddyline.runtime.graph import run
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Tick
-from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.stateless import Scan
 from eddyline.runtime.predicates.filter_bank import Attribute
 from eddyline.runtime.recipients import Recipients
 from eddyline.runtime.stores.columns import Array

@@ -16,7 +16,7 @@ from eddyline.engine.instants import Instant, checked_instant, instant_us
 from eddyline.engine.locking import EngineLock
 from eddyline.engine.stateful_parts import StatefulParts
 from eddyline.optimizer.prices import Prices
-from eddyline.runtime.cpu_clock import cpu_time, work_begins
+from eddyline.runtime.graph import cpu_time, work_begins
 from eddyline.types import FIRST_INSTANT
 
 #: What a call hands over: rows by stream, and changes by table.

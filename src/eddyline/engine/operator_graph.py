@@ -15,7 +15,7 @@ from eddyline.engine.wiring import Parts
 from eddyline.runtime.footprint import nbytes_of
 from eddyline.runtime.graph import End
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.stateless import Scan
 from eddyline.sharing.signature import Signature
 
 #: Operators whose counters are read while the engine is locked once.

@@ -11,7 +11,7 @@ from eddyline.engine.query import Query
 from eddyline.runtime.footprint import nbytes_of
 from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.stateless import Scan
 from eddyline.runtime.stores.stem import Stem
 
 

@@ -23,7 +23,7 @@ from eddyline.runtime.aggregates import Wanted, make_aggregate
 from eddyline.runtime.batch import Batch, Evaluator, Predicate
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.operators.group_aggregates import AggregateColumn, GroupKeys
-from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.stateless import Scan
 from eddyline.runtime.stores.columns import Array
 from eddyline.runtime.stores.keys import is_exact, same_keys
 from eddyline.runtime.stores.stem import (

@@ -38,7 +38,7 @@ from eddyline.runtime.join_inputs.flow_partitions import FlowPartitionRows
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.stateless import Scan
 from eddyline.runtime.window_join.schedules import apart, make_schedule
 from eddyline.sharing.existence import Existence, common_rights, existences, right_stream
 from eddyline.sharing.signature import Part, Signature, spanning

@@ -83,13 +83,13 @@ from eddyline.runtime.operators.over import Over as OverOperator
 from eddyline.runtime.operators.over_frames import OverFrames
 from eddyline.runtime.operators.row_conditions import RowConditions
 from eddyline.runtime.operators.running_over import RunningOver as RunningOperator
-from eddyline.runtime.operators.scan import Scan
-from eddyline.runtime.operators.scan import TableScan as TableScanOperator
 from eddyline.runtime.operators.session_group import SessionGroup
 from eddyline.runtime.operators.session_rows import SessionRows as SessionRowsOperator
 from eddyline.runtime.operators.spool import Spool
 from eddyline.runtime.operators.stateless import Filter as FilterOperator
 from eddyline.runtime.operators.stateless import Project as ProjectOperator
+from eddyline.runtime.operators.stateless import Scan
+from eddyline.runtime.operators.stateless import TableScan as TableScanOperator
 from eddyline.runtime.operators.supplied_input import SuppliedInput
 from eddyline.runtime.operators.union import Union as UnionOperator
 from eddyline.runtime.operators.unnest import Unnest as UnnestOperator

@@ -128,14 +128,13 @@ class Planner(NodePlanner):
         """The source without the '-' rows of expiry."""
         return self._graph.obtain(("without expiries", source), partial(WithoutExpiries, source))
 
-    @property
-    def materialises(self) -> bool:
-        """Whether answers of queries are kept apart from the state of their operators."""
-        return self._strategy.views
+    def materialises(self, plan: Callable[[], Plan]) -> bool:
+        """As ``is_materialised``; the plan is made only where answers are."""
+        return self._strategy.views and self.is_materialised(plan())
 
     def is_materialised(self, plan: Plan) -> bool:
-        """Whether that of this query is."""
-        return self.materialises and not keeps_output(plan) and not unbounded_scan(plan)
+        """Whether the answer of a query is kept apart from the state of its operators."""
+        return self._strategy.views and not keeps_output(plan) and not unbounded_scan(plan)
 
     def _answer(self, plan: Plan, source: Operator, width: int) -> tuple[Operator, bool]:
         """The source, whose rows are stored, below its materialised answer if the strategy keeps

@@ -19,10 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.kernels.merge import interleaved, merge_destinations
-from eddyline.runtime.arrays import all_of, filled
 from eddyline.runtime.failures import collecting, failed_rows, report
 from eddyline.runtime.recipients import Recipients
-from eddyline.runtime.stores.columns import Array, Column, raw_values
+from eddyline.runtime.stores.columns import Array, Column, all_of, filled, raw_values
 from eddyline.runtime.stores.rowstore import RowStore
 
 #: ``seq`` of a change that an expiry causes: before the arrivals of its instant.

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar, cast
+from typing import Final, Protocol, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.cpu_clock import cpu_time
 from eddyline.runtime.failures import Failure, collected
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.stateless import Scan
 
 _Part = TypeVar("_Part")
 
@@ -365,3 +366,31 @@ def in_order(outputs: Iterable[Operator], *, probed: bool = True) -> list[Operat
     for output in outputs:
         visit(output)
     return list(found)
+
+
+# -- the CPU time of a thread, read often --------------------------------
+# The system takes 0.2 to 0.7 us to answer, and a call of an engine with one row asks ten times.
+
+#: Seconds for which the time passes as the wall clock does.
+_UNASKED_S: Final = 0.0005
+
+
+class _Last(threading.local):
+    cpu = 0.0
+    wall = float("-inf")
+
+
+_last: Final = _Last()
+
+
+def cpu_time() -> float:
+    """CPU seconds of this thread, right within half a millisecond after :func:`work_begins`."""
+    passed = time.perf_counter() - _last.wall
+    return _last.cpu + passed if passed < _UNASKED_S else work_begins()
+
+
+def work_begins() -> float:
+    """The same, asked of the system: before, the thread may have waited."""
+    _last.cpu = now = time.thread_time()
+    _last.wall = time.perf_counter()
+    return now

@@ -126,7 +126,7 @@ class Execution:
         schema, group = query.change_schema, self.group_of(query)
         subscription: ParameterizedSubscription
         if instances is None:
-            kept = self._is_materialised(query)
+            kept = self._planner.materialises(lambda: query.plan)
             of = query.name, shared, part, schema, table
             subscription = ParameterizedSubscription(*of, kept=kept)
         else:  # rows of one instance do not replace those of another
@@ -238,7 +238,7 @@ class Execution:
         return TreeSubscription(operator, table)
 
     def _join_flow(self, query: Query, placement: FlowPlacement) -> FlowSubscription:
-        kept = self._is_materialised(query)
+        kept = self._planner.materialises(lambda: query.plan)
         shared, key = self._flow(query, placement), (placement.table, kept)
         try:
             if placement.is_numbered:
@@ -252,13 +252,6 @@ class Execution:
         table = shared.table(*of, replaces=query.replaces, kept=kept)
         table.subscribe(query.name, bit)
         return subscription_in(shared, table, key, bit, self.group_of(query).clock)
-
-    def _is_materialised(self, query: Query) -> bool:
-        """Whether the answer of a query in a flow is kept; its plan is not made to find that out
-        where none is.
-        """
-        planner = self._planner
-        return planner.materialises and planner.is_materialised(query.plan)
 
     def _join_grouping(
         self, query: Query, shared: SharedFlow, placement: FlowPlacement

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from eddyline.runtime.arrays import all_of
 from eddyline.runtime.output import ChangeColumns, concat_changes, instants
 from eddyline.runtime.recipients import Recipients
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, all_of
 
 #: The number of ``_exp`` among the columns of changes.
 EXP = 2

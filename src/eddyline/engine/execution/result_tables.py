@@ -19,11 +19,10 @@ from eddyline.algebra.expressions import Expr
 from eddyline.engine.execution.pieces import EXP, Piece, TableChanges
 from eddyline.engine.query_metrics import QueryMetrics
 from eddyline.physical.flows import output_of
-from eddyline.runtime.arrays import any_of
 from eddyline.runtime.batch import Batch, select_list
 from eddyline.runtime.eddy.shared_view import SharedView
 from eddyline.runtime.output import ChangeColumns, concat_changes, without_replaced
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, any_of
 from eddyline.types import BEGINNING
 
 #: Notes of results after which they are counted.

@@ -18,7 +18,7 @@ from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.eddy.shared_view import SharedView
 from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.stateless import Scan
 
 
 class Subscription(ABC):

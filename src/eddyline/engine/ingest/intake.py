@@ -13,8 +13,7 @@ from eddyline.algebra.catalog import StreamDef
 from eddyline.algebra.expressions import Expr
 from eddyline.algebra.plan import OWN_ROW
 from eddyline.engine.ingest.arrow_values import flat
-from eddyline.engine.ingest.held_rows import HeldRows
-from eddyline.engine.ingest.ordered_rows import OrderedRows
+from eddyline.engine.ingest.ordered_rows import HeldRows, OrderedRows
 from eddyline.engine.ingest.row_reader import PlainTimes, RowReader, TypedRows, is_good
 from eddyline.engine.ingest.watermarks import StreamBound
 from eddyline.engine.overload.drop_box import DropBox

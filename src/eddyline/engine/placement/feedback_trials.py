@@ -17,7 +17,7 @@ from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.trial import TRIAL_ROWS
 from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.join import Join
-from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.stateless import Scan
 
 #: After how many rows, as a multiple of the same, a trial that goes on is of use.
 _OF_USE: Final = 4

@@ -23,7 +23,7 @@ from eddyline.optimizer.joins.query import JoinQuery
 from eddyline.optimizer.joins.trees import Tree
 from eddyline.optimizer.statistics import Statistics
 from eddyline.runtime.graph import in_order
-from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.stateless import Scan
 from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_in
 
 #: Rows of all streams between two comparisons of costs; rows of a query between two looks at its

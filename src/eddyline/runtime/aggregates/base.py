@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.runtime.arrays import filled
 from eddyline.runtime.state import State, array
-from eddyline.runtime.stores.columns import Array, bitmap, validity_of
+from eddyline.runtime.stores.columns import Array, bitmap, filled, validity_of
 from eddyline.runtime.stores.slots import SlotArray
 
 

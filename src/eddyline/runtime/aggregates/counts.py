@@ -20,8 +20,7 @@ from eddyline.runtime.aggregates.base import (
     valid_lane,
 )
 from eddyline.runtime.aggregates.nodes import OfNodes
-from eddyline.runtime.arrays import filled
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, filled
 from eddyline.runtime.stores.slots import SlotArray
 
 #: A lane of ``Count`` for rows that all have a value.

@@ -22,7 +22,6 @@ from typing import Final
 import numpy as np
 
 from eddyline.kernels.prefixes import probing, required_of
-from eddyline.runtime.arrays import all_of
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.eddy_source import EddyJoin, EddySource, Joined
 from eddyline.runtime.eddy.flow import Bits, Member
@@ -30,10 +29,10 @@ from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.eddy.prefixes import Branch, Prefix, Routes, Step
 from eddyline.runtime.join_inputs.flow_windows import FlowWindow
 from eddyline.runtime.operators.base import Operator, Tick
-from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.stateless import Scan
 from eddyline.runtime.predicates.filter_bank import FilterBank
 from eddyline.runtime.state import State
-from eddyline.runtime.stores.columns import Array, validity_of
+from eddyline.runtime.stores.columns import Array, all_of, validity_of
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.keys import join_keys, same_values
 

@@ -15,7 +15,7 @@ from eddyline.runtime.eddy.flow import Members
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.join_inputs.flow_windows import FlowWindow, Windows
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
-from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.stateless import Scan
 from eddyline.runtime.predicates.filter_bank import FilterBank
 from eddyline.runtime.predicates.lineage_failures import for_queries
 from eddyline.runtime.stores.columns import Array

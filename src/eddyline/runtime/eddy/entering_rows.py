@@ -10,14 +10,13 @@ import pyarrow as pa
 
 from eddyline.kernels.row_lists import NONE
 from eddyline.kernels.row_lists import received as received_rows
-from eddyline.runtime.arrays import all_of
 from eddyline.runtime.batch import Batch, Evaluator, select_list
 from eddyline.runtime.eddy.filter_flow import FilterFlow
 from eddyline.runtime.failures import collecting, report
 from eddyline.runtime.operators.group_aggregates import GroupKeys
 from eddyline.runtime.operators.group_values import GroupValues
 from eddyline.runtime.recipients import Recipients, all_for
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, all_of
 from eddyline.runtime.stores.keytable import KeyTable
 
 

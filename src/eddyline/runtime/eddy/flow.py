@@ -21,7 +21,7 @@ from eddyline.runtime.batch import Batch, Predicate
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.join_inputs.flow_windows import FlowRows, FlowWindow, Windows
 from eddyline.runtime.operators.base import Operator
-from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.stateless import Scan
 from eddyline.runtime.predicates.filter_bank import Clause, FilterBank
 from eddyline.runtime.predicates.grouped_filter import GroupedFilter
 from eddyline.runtime.recipients import Recipients

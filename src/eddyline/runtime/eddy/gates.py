@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-from eddyline.runtime.arrays import all_of
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.eddy.edges import Equality, ties_of
 from eddyline.runtime.feedback.gate import Gate
@@ -27,7 +26,7 @@ from eddyline.runtime.feedback.key_index import KeyIndex, KeySet
 from eddyline.runtime.feedback.match_probe import KeyProbe
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.state import State
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, all_of
 
 #: Of a source: new rows that some query requires, and the lineage or level of each.
 New = tuple[Batch, Array]

@@ -26,13 +26,13 @@ Source: Madden et al. 2002, section 2; Hammad et al. 2003.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.cpu_clock import cpu_time
 from eddyline.runtime.eddy.deferral import Deferral
 from eddyline.runtime.eddy.edges import JoinGraph, computed_keys
 from eddyline.runtime.eddy.flow import Flow, Member
@@ -211,9 +211,9 @@ class JoinFlow(Flow):
             scheduled.arrive(batches, new, self.arrived, tick.following)
             return form.with_recipients(in_order([], 2, new[0][1][:0]))
         evicted = [c for n, batch in enumerate(batches) for c in form.evicted(n, batch)]
-        started = cpu_time()
+        started = time.thread_time()
         whole = form.join(new, evicted)
-        seconds = cpu_time() - started
+        seconds = time.thread_time() - started
         out = form.with_recipients(whole)
         if self._parts.deferral is not None and self._defers:
             came = [len(batch) for batch, _ in new]
@@ -316,11 +316,11 @@ class JoinFlow(Flow):
 
     def _served(self) -> list[tuple[Batch, Array]]:
         assert self._scheduled is not None, "rows are queued"
-        began, form = cpu_time(), self._form
+        began, form = time.thread_time(), self._form
         steps = self._scheduled.step(joins_classes=self.joins_classes)
         out = [(form.released(s.results, s.recipients), s.arrived) for s in steps]
         self.rows_out += sum(len(batch) for batch, _ in out)
-        self.seconds += cpu_time() - began
+        self.seconds += time.thread_time() - began
         return out
 
     # -- the rest of an operator ---------------------------------------

@@ -12,7 +12,6 @@ import numpy as np
 
 from eddyline.kernels.lineage import any_wanted, meet_levels
 from eddyline.kernels.merge import merged_levels
-from eddyline.runtime.arrays import any_of, filled
 from eddyline.runtime.batch import Batch, Stored
 from eddyline.runtime.eddy.between_stems import BetweenSteMs
 from eddyline.runtime.eddy.deferral import Deferral
@@ -22,7 +21,7 @@ from eddyline.runtime.join_inputs.flow_windows import FlowRows, Levels, Windows
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
 from eddyline.runtime.predicates.filter_bank import FilterBank
 from eddyline.runtime.recipients import NestedRecipients, recipients_of
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, any_of, filled
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.window_join.evictions import MOST_WORDS
 from eddyline.runtime.window_join.output_buffer import Verify

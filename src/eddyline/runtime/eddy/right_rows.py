@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from eddyline.runtime.batch import Evaluator, Predicate
-from eddyline.runtime.operators.scan import Scan
+from eddyline.runtime.operators.stateless import Scan
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,13 @@ import numpy as np
 
 from eddyline.kernels.hashing import combine, mix_all
 from eddyline.kernels.lineage import order_ties
-from eddyline.runtime.arrays import all_of, filled
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.eddy.edges import Equality, Key, ends_of
 from eddyline.runtime.eddy.policies import Policy
 from eddyline.runtime.eddy.theta import Theta
 from eddyline.runtime.join_inputs.join_input import JoinInput
 from eddyline.runtime.join_inputs.lineage_input import LineageInput
-from eddyline.runtime.stores.columns import Array, validity_of
+from eddyline.runtime.stores.columns import Array, all_of, filled, validity_of
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.keys import is_exact, join_keys, same_values
 from eddyline.runtime.window_join.output_buffer import CandidatePairs

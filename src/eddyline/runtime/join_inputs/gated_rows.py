@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from eddyline.runtime.arrays import all_of
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.key_index import KeySet
@@ -26,7 +25,7 @@ from eddyline.runtime.feedback.key_sets import KeySets
 from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, all_of
 from eddyline.runtime.stores.index import HashIndex, Liveness
 from eddyline.runtime.stores.keys import join_keys
 from eddyline.runtime.stores.rowstore import Lane

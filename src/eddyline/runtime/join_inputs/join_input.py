@@ -7,11 +7,10 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from eddyline.runtime.arrays import all_of, any_of
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.join_inputs.access import ScanIndex
 from eddyline.runtime.state import State, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, all_of, any_of
 from eddyline.runtime.stores.index import HashIndex, Liveness, Probes
 from eddyline.runtime.stores.keys import join_keys
 from eddyline.runtime.stores.rowstore import RowStore

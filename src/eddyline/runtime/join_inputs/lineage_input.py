@@ -16,7 +16,6 @@ import numpy as np
 
 from eddyline.kernels.lineage import any_wanted, meet
 from eddyline.kernels.prefixes import joined
-from eddyline.runtime.arrays import filled
 from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored
 from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.feedback.key_index import KeySet
@@ -30,7 +29,7 @@ from eddyline.runtime.join_inputs.flow_windows import (
 )
 from eddyline.runtime.join_inputs.join_input import JoinInput, StemRows
 from eddyline.runtime.join_inputs.lineage_sets import EMPTY, LineageSets
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, filled
 from eddyline.runtime.stores.index import HashIndex, Liveness, Probes
 from eddyline.runtime.stores.rowstore import Lane
 from eddyline.runtime.stores.stem import Stem

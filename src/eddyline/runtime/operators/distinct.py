@@ -9,11 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.distinct import ArrivingValues, ShownValues, eliminate, recall
-from eddyline.runtime.arrays import filled
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array, unique
+from eddyline.runtime.stores.columns import Array, filled, unique
 from eddyline.runtime.stores.expiry import ExpiryStore, ListStore
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.slots import SlotArray

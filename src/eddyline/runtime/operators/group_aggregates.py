@@ -16,11 +16,10 @@ from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.shared_groups import Walk, steps
 from eddyline.runtime.aggregates import Aggregate, Count
 from eddyline.runtime.aggregates.base import ByRow, Reported
-from eddyline.runtime.arrays import any_of, filled
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, usable_rows
 from eddyline.runtime.failures import Failure, collecting, report
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, any_of, filled
 from eddyline.runtime.stores.slots import SlotArray
 from eddyline.types import FOREVER
 

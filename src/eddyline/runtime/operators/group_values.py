@@ -13,7 +13,6 @@ import pyarrow as pa
 from eddyline.kernels.aggregates import SignedRows, last_of_event, left_empty
 from eddyline.runtime.aggregates.base import ByRow
 from eddyline.runtime.aggregates.counts import ALL_VALUES
-from eddyline.runtime.arrays import any_of
 from eddyline.runtime.batch import EXPIRY, Batch, Predicate, insertions
 from eddyline.runtime.constants import Constants
 from eddyline.runtime.operators.group_aggregates import (
@@ -24,7 +23,7 @@ from eddyline.runtime.operators.group_aggregates import (
     changes_of,
 )
 from eddyline.runtime.screens import Condition, Screen
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, any_of
 
 
 @dataclass(frozen=True, slots=True)

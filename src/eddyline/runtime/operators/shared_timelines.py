@@ -13,13 +13,12 @@ from weakref import WeakValueDictionary
 import numpy as np
 import pyarrow as pa
 
-from eddyline.runtime.arrays import filled
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.group_aggregates import AggregateColumn, LanesOf
 from eddyline.runtime.operators.group_timelines import Due, Happening, Merge
 from eddyline.runtime.operators.group_values import GroupRows
 from eddyline.runtime.state import State, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, filled
 from eddyline.runtime.stores.expiry import FifoStore
 from eddyline.runtime.stores.keytable import KeyTable
 

@@ -1,14 +1,126 @@
-"""Operators that keep nothing: each row is judged, or its columns are computed, by itself."""
+"""Operators that keep nothing: the rows of a SteM through a window, and those of a table that
+changes; rows judged, and columns computed, each by itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 
-from eddyline.runtime.batch import Batch, Evaluator, Predicate, usable_rows
+from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored, insertions, usable_rows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.screens import Screen
+from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.stem import Stem, StemWindow
+from eddyline.runtime.stores.table import DEATH, TableStem
+from eddyline.types import FOREVER
+
+
+class Scan(Operator):
+    """Emits each row on arrival and, for a ROWS window, a '-' for the row that it evicts.
+
+    ``evicts``: False: no '-'.
+    """
+
+    def __init__(
+        self, stem: Stem, window: StemWindow, window_key: object, *, evicts: bool = True
+    ) -> None:
+        super().__init__(())
+        self._evicts = evicts
+        self.stem = stem
+        self.window = window
+        self._key = window_key
+        self._cells = tuple(Stored(0, i) for i in range(len(stem.schema)))
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        stem = self.stem
+        entering = self._batch(stem.fresh, *stem.fresh_times)
+        evicted = stem.evicted.get(self.window) if self._evicts else None
+        if evicted is None or evicted.ids.size == 0:
+            return entering
+        leaving = self._rows(evicted.ids, stem.positions(evicted.ids))
+        leaving.ts = entering.ts[evicted.by]
+        leaving.seq = entering.seq[evicted.by] - 1
+        leaving.sign = np.full(len(leaving), -1, np.int8)
+        return _interleave(entering, leaving, evicted.by)
+
+    def live(self, clock: int) -> Batch:
+        stem, liveness = self.stem, self.window.liveness
+        positions = np.arange(stem.first, stem.end)
+        alive = self.window.expiry(stem.held("ts")) > clock
+        if liveness.death is not None:
+            alive &= stem.held(liveness.death[0]) > clock
+        positions = positions[alive]
+        return self._rows(stem.ids(positions), positions)
+
+    def close(self) -> None:
+        self.stem.close_window(self._key)
+
+    def _rows(self, ids: Array, positions: Array) -> Batch:
+        return self._batch(ids, *(self.stem.lane_at(lane, positions) for lane in ("ts", "seq")))
+
+    def _batch(self, ids: Array, ts: Array, seq: Array) -> Batch:
+        """The rows with these ids and times, as '+'."""
+        exp, sign = self.window.expiry(ts), insertions(ts.size)
+        return Batch(ts, seq, exp, sign, (ids,), (self.stem,), self._cells)
+
+
+class TableScan(Scan):
+    """Emits the changes of a retroactive table: each row on arrival, a '-' when it is deleted.
+
+    Of a non-retroactive one (``deletions`` False) it emits rows only: nothing that was derived from
+    a row changes when the row is deleted, and look-ups see in the death lanes until
+    when they were there. Its ``live`` rows are then all that are remembered.
+    """
+
+    def __init__(self, table: TableStem, *, deletions: bool) -> None:
+        super().__init__(table, table.window, table.name)
+        self._table = table
+        self._deletions = deletions
+
+    def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
+        changed = self._table.changed
+        if not self._deletions:
+            changed = changed.where(changed.sign > 0)
+        rows = self._rows(changed.ids, self._table.positions(changed.ids))
+        return replace(rows, ts=changed.ts, seq=changed.seq, sign=changed.sign)
+
+    def live(self, clock: int) -> Batch:
+        table = self._table
+        positions = np.arange(table.first, table.end)
+        if self._deletions:
+            positions = positions[table.held(DEATH[0]) == FOREVER]
+        return self._rows(table.ids(positions), positions)
+
+    def close(self) -> None:
+        """The table stays, whether it is read or not."""
+
+
+def _interleave(entering: Batch, leaving: Batch, by: Array) -> Batch:
+    """Each '-' right before the '+' of the row that pushes it out."""
+    n, m = len(entering), len(leaving)
+    before = np.searchsorted(by, np.arange(n), "right")  # '-'s up to and including row i's own
+    to_plus = np.arange(n) + before
+    to_minus = np.arange(m) + by
+
+    def mixed(plus: Array, minus: Array) -> Array:
+        out = np.empty(n + m, plus.dtype)
+        out[to_plus] = plus
+        out[to_minus] = minus
+        return out
+
+    return Batch(
+        mixed(entering.ts, leaving.ts),
+        mixed(entering.seq, leaving.seq),
+        mixed(entering.exp, leaving.exp),
+        mixed(entering.sign, leaving.sign),
+        (mixed(entering.ids[0], leaving.ids[0]),),
+        entering.stores,
+        entering.cells,
+    )
 
 
 class Filter(Operator):

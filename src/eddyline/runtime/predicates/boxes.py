@@ -19,11 +19,10 @@ import pyarrow as pa
 
 from eddyline.kernels.boxes import boxes_around, lists_of_boxes
 from eddyline.kernels.grouped_filter import bitmap
-from eddyline.runtime.arrays import all_of, any_of
 from eddyline.runtime.predicates.cells import Cells, Steps, keys_of, make_cells
 from eddyline.runtime.predicates.grouped_filter import Attribute, AttributeValues, bound_of
 from eddyline.runtime.screens import Condition
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, all_of, any_of
 
 #: Entries of the grid's lists per box, and buckets per box, at most.
 _ENTRIES: Final = 8

@@ -9,6 +9,7 @@ Source: Madden et al. 2002, section 2.2.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import NamedTuple, cast
 
@@ -16,9 +17,7 @@ import numpy as np
 
 from eddyline.algebra.value_sets import EVERYTHING, NOTHING, ValueSet
 from eddyline.kernels.grouped_filter import rows_left
-from eddyline.runtime.arrays import any_of
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.cpu_clock import cpu_time
 from eddyline.runtime.eddy.policies.base import Policy
 from eddyline.runtime.failures import report
 from eddyline.runtime.predicates.box_sets import BoxSets
@@ -33,7 +32,7 @@ from eddyline.runtime.predicates.grouped_filter import (
 )
 from eddyline.runtime.predicates.screening import Screening, screening_filters
 from eddyline.runtime.screens import Condition, Screen
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, any_of
 
 __all__ = ["Attribute", "Clause", "FilterBank"]
 
@@ -335,9 +334,9 @@ class FilterBank:
         rows = np.arange(len(lineage))
         undecided: list[Undecided] = []
         for i, grouped in enumerate(order):
-            started, visited = cpu_time(), grouped.visited
+            started, visited = time.thread_time(), grouped.visited
             rows = grouped.narrow(values, lineage, rows, numbers, undecided)
-            spent = cpu_time() - started
+            spent = time.thread_time() - started
             seconds[i] += spent
             grouped.spend(spent, grouped.visited - visited)
             self.visits += grouped.visited - visited
@@ -385,9 +384,9 @@ class FilterBank:
         values, numbers = AttributeValues(batch), np.arange(len(batch))
         rows, undecided = numbers, list[Undecided]()
         for grouped in filters:
-            started, visited = cpu_time(), grouped.visited
+            started, visited = time.thread_time(), grouped.visited
             rows = grouped.narrow(values, lineage, rows, numbers, undecided)
-            grouped.spend(cpu_time() - started, grouped.visited - visited)
+            grouped.spend(time.thread_time() - started, grouped.visited - visited)
             self.visits += grouped.visited - visited
         return rows, undecided
 

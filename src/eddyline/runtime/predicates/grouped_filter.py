@@ -34,7 +34,6 @@ from eddyline.kernels.grouped_filter import (
     rows_wanted,
 )
 from eddyline.kernels.lineage import expand
-from eddyline.runtime.arrays import any_of
 from eddyline.runtime.batch import Batch, Evaluator
 from eddyline.runtime.failures import Failure, collecting, failed_rows
 from eddyline.runtime.predicates.cells import (
@@ -47,7 +46,7 @@ from eddyline.runtime.predicates.cells import (
     steps_of,
 )
 from eddyline.runtime.screens import Bound, Condition
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, any_of
 from eddyline.runtime.stores.slots import SlotArray
 
 #: Checkpoints take about this many bytes, as long as a cell is not far from one of them...

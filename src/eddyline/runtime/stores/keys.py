@@ -18,9 +18,15 @@ from eddyline.algebra.list_parts import list_parts
 from eddyline.kernels.hashing import NULL_HASH, combine, hash_texts, mix_all
 from eddyline.kernels.lists import all_in_lists, hash_lists, ranges
 from eddyline.kernels.text import same_texts
-from eddyline.runtime.arrays import any_of
 from eddyline.runtime.batch import Batch, Evaluator
-from eddyline.runtime.stores.columns import Array, TextColumn, raw_values, text_buffers, validity_of
+from eddyline.runtime.stores.columns import (
+    Array,
+    TextColumn,
+    any_of,
+    raw_values,
+    text_buffers,
+    validity_of,
+)
 from eddyline.types import is_list
 
 _NAN_BITS = np.float64("nan").view(np.int64)

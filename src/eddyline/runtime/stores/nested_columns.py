@@ -13,12 +13,12 @@ from eddyline.algebra.list_parts import list_parts
 from eddyline.errors import DataError
 from eddyline.kernels.lists import ranges
 from eddyline.kernels.text import gathered_offsets
-from eddyline.runtime.arrays import all_of
 from eddyline.runtime.stores.buffers import Buffer, roomy
 from eddyline.runtime.stores.columns import (
     Array,
     Column,
     Nullable,
+    all_of,
     bitmap,
     single_column,
 )

@@ -17,10 +17,9 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.windows import push_out
-from eddyline.runtime.arrays import filled
 from eddyline.runtime.state import State, array, nested
 from eddyline.runtime.stores.buffers import Buffer
-from eddyline.runtime.stores.columns import Array, Column, taken
+from eddyline.runtime.stores.columns import Array, Column, filled, taken
 from eddyline.runtime.stores.index import Liveness
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.rowstore import RowStore

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import eddyline
-from eddyline.engine.ingest.held_rows import HeldRows
-from eddyline.engine.ingest.ordered_rows import OrderedRows, joined
+from eddyline.engine.ingest.ordered_rows import HeldRows, OrderedRows, joined
 from eddyline.runtime.stores.columns import Array
 from eddyline.types import FOREVER
 
@@ -69,7 +68,7 @@ def test_a_row_is_copied_a_few_times(jitter: int, monkeypatch: pytest.MonkeyPatc
         moved += sum(part.ts.size for part in parts)
         return joined(parts)
 
-    monkeypatch.setattr("eddyline.engine.ingest.held_rows.joined", counting)
+    monkeypatch.setattr("eddyline.engine.ingest.ordered_rows.joined", counting)
     held, calls, rows = _held(), 6_000, 3
     random = np.random.default_rng(1)
     for call in range(calls):
