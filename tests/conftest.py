@@ -57,12 +57,18 @@ def spark() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _signs_that_batches_share_stay() -> Iterator[None]:
-    """Nothing that the tests run writes into the signs of a batch."""
+def _arrays_that_batches_share_stay() -> Iterator[None]:
+    """Nothing that the tests run writes into signs, and expiries of rows that stay for ever."""
     yield
+    import numpy as np
+
     from eddyline.runtime.batch import insertions
+    from eddyline.runtime.stores.stem import EndlessWindow
+    from eddyline.types import FOREVER
 
     assert insertions(64).tolist() == [1] * 64
+    times = np.zeros(64, np.int64)
+    assert EndlessWindow(keep=False).expiry(times).tolist() == [FOREVER] * 64
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
