@@ -95,12 +95,12 @@ class _Run:
 
     @property
     def left(self) -> int:
-        """How many have not."""
+        """Number of rows that have not been released."""
         return int(self.rows.ts.size) - self.start
 
     @property
     def rest(self) -> OrderedRows:
-        """Those."""
+        """The rows that have not been released."""
         return self.rows.part(self.start, self.rows.ts.size)
 
 
