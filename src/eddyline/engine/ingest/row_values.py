@@ -28,7 +28,7 @@ def _numbers(type_: pa.DataType, code: str, values: list[Any]) -> pa.Array:
 def _instants(values: list[datetime]) -> pa.Array:
     us = []
     for value in values:
-        since = value - (_EPOCH if value.tzinfo is None else _UTC_EPOCH)
+        since = value - (_EPOCH if value.utcoffset() is None else _UTC_EPOCH)
         us.append((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds)
     return _numbers(TIMESTAMP, "q", us)
 
