@@ -50,8 +50,9 @@ def test_what_is_released(steps: Steps) -> None:
         assert held.first == (waiting[0][0] if waiting else FOREVER)
         assert held.last(20) == max(20, waiting[-1][0] if waiting else 20)
         assert _listed(held.whole()) == waiting
-        times, arrivals = held.times()
-        assert list(zip(times.tolist(), arrivals.tolist(), strict=True)) == waiting
+        parts = [list(zip(*map(np.ndarray.tolist, part), strict=True)) for part in held.times()]
+        assert all(part and part == sorted(part) for part in parts)
+        assert sorted(row for part in parts for row in part) == waiting
         due = [row for row in waiting if row[0] <= watermark]
         assert _listed(held.release(watermark)) == due
         waiting = waiting[len(due) :]

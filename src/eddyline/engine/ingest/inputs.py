@@ -356,9 +356,8 @@ class Inputs:
         self.measuring.restart(group.members)
 
     def held_times(self) -> list[tuple[Array, Array]]:
-        """By stream with rows that wait: their timestamps, in order, and their arrival numbers."""
-        held = (intake.held.times() for intake in self._intakes.values())
-        return [(ts, arrival) for ts, arrival in held if ts.size]
+        """Of rows that wait, in several parts: timestamps, in order, and arrival numbers."""
+        return [times for intake in self._intakes.values() for times in intake.held.times()]
 
     def first_held(self, group: StreamGroup) -> int:
         """The smallest timestamp of the rows that wait for the watermark; FOREVER without any."""

@@ -148,12 +148,10 @@ class HeldRows:
         """All rows, in order of (timestamp, arrival)."""
         return joined([run.rest for run in self._runs]) if self._runs else self._nothing
 
-    def times(self) -> tuple[Array, Array]:
-        """Their timestamps and arrival numbers, int64 each, in the same order."""
-        rests = (run.rest for run in self._runs)
-        bare = [rest._replace(columns=[]) for rest in rests]
-        rows = joined(bare) if bare else self._nothing
-        return rows.ts, rows.arrival
+    def times(self) -> Iterator[tuple[Array, Array]]:
+        """By run, without a copy: timestamps, in order, and arrival numbers (int64[n] each)."""
+        for run in self._runs:
+            yield run.rows.ts[run.start :], run.rows.arrival[run.start :]
 
     def add(self, rows: OrderedRows) -> None:
         """Add rows in any order, which arrived after all others."""

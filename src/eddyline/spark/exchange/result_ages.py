@@ -69,8 +69,8 @@ class ResultAges:
         of results from earlier calls, whose ages ``before`` has. The other results are from now.
 
         Args:
-            waited: of the rows that waited before this batch, by stream: int64 timestamps in order,
-                and arrival numbers.
+            waited: of the rows that waited before this batch, in several parts: int64 timestamps in
+                order, and arrival numbers.
             ages: of the rows of this batch.
         """
         by_query: dict[str, dict[int, int]] = {}
@@ -91,10 +91,10 @@ class ResultAges:
         """Note a call, and forget those without rows that wait.
 
         Args:
-            waiting: arrival numbers of rows that wait, by stream.
+            waiting: arrival numbers of rows that wait, in several parts.
         """
         self.calls.append((number, now_us, ages))
-        first = min((int(arrival.min()) for arrival in waiting if arrival.size), default=None)
+        first = min((int(arrival.min()) for arrival in waiting), default=None)
         if first is None:
             self.calls = []
         else:
