@@ -60,7 +60,7 @@ class Setting:
             self.parts,
             make_schedule(self.schedule, self.rows_per_step, self.classes),
         )
-        self.join.fit(Levels.of(self.windows, range(self.windows.shape[1]), 1))
+        self.join.fit(Levels.of(self.windows, np.arange(self.windows.shape[1]), 1))
         self.got: list[list[Result]] = [[] for _ in self.windows[0]]
 
     def arrive(self, rows: list[Row]) -> None:
@@ -197,6 +197,6 @@ def test_many_windows_share_rungs() -> None:
 
 def test_similar_windows_share_rungs() -> None:
     lengths = np.arange(1, 101)
-    levels = Levels.of([lengths, np.full(100, FOREVER)], range(100), 2)
+    levels = Levels.of([lengths, np.full(100, FOREVER)], np.arange(100), 2)
     assert levels.lengths.tolist() == lengths.tolist()
     assert 2 < spread(levels.lengths).size <= 32

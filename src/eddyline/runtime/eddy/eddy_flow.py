@@ -107,7 +107,7 @@ class EddyFlow(Flow):
         ]
         readable = self._members.readable
         if len(readable) == 1 and not self._residual.has_predicates:
-            return batch.sent_to(all_for(readable[0], exp, width, instants))
+            return batch.sent_to(all_for(int(readable[0]), exp, width, instants))
         self._residual.narrow(batch, required)
         blocks = [(np.arange(ts.size), required)]
         return batch.sent_to(recipients_of(exp, blocks, width, instants))

@@ -136,8 +136,9 @@ class EddySource:
 
     def refresh(self, words: int) -> None:
         """Queries have been added or dropped, and have refreshed their joins."""
-        readable = sorted(bit for join in self.joins for bit in join.members.readable)
-        self.windows = Windows(self._lengths, readable, words)
+        readable = [join.members.readable for join in self.joins]
+        bits = np.sort(np.concatenate(readable)) if readable else np.zeros(0, np.int64)
+        self.windows = Windows(self._lengths, bits, words)
         self.window.fit(self.windows.lengths.tolist(), ())
         self._mask = np.zeros(words, np.uint64)
         self._computed = {}

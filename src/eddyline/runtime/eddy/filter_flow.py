@@ -46,6 +46,7 @@ class FilterFlow(Flow):
         self._newest: tuple[int, Member] | None = None  # the last query, if it is there
         self._alike: dict[tuple[object, object], set[int]] = {}  # bits of queries: one is listed
         self._alike_of: dict[int, tuple[object, object]] = {}  # by bit, which of these it is in
+        self._several: dict[tuple[object, object], None] = {}  # those with several bits
         self._lineages: dict[object, Lineages] = {}  # by owner
 
     def admit(self, member: Member) -> int:
@@ -57,7 +58,10 @@ class FilterFlow(Flow):
         """List a query only if it is the first one of this owner for which these rows qualify."""
         member = self._members[bit]
         key = owner, member.accepts
-        self._alike.setdefault(key, set()).add(bit)
+        bits = self._alike.setdefault(key, set())
+        bits.add(bit)
+        if len(bits) > 1:
+            self._several[key] = None
         self._alike_of[bit] = key
         self._changed = True
         return member
@@ -84,8 +88,11 @@ class FilterFlow(Flow):
             self._newest = None
         key = self._alike_of.pop(bit, None)
         if key is not None:
-            self._alike[key].remove(bit)
-            if not self._alike[key]:
+            bits = self._alike[key]
+            bits.remove(bit)
+            if len(bits) == 1:
+                self._several.pop(key, None)
+            elif not bits:
                 del self._alike[key]
         super().dismiss(bit)
 
@@ -131,18 +138,19 @@ class FilterFlow(Flow):
     def _refresh(self) -> None:
         if self._changed:
             self._fit_windows()
-            members = set(self._members.bits)
+            is_listed = np.zeros(self.width, np.bool_)
+            is_listed[self._members.bits] = True
             self._listed = np.arange(self.width)
-            for bits in self._alike.values():
-                if len(bits) == 1:
-                    continue
-                alike = sorted(bits & members)
-                if alike:
+            for key in self._several:
+                bits = np.array(sorted(self._alike[key]))
+                alike = bits[is_listed[bits]]
+                if alike.size:
                     self._listed[alike] = alike[0]
-                    members.difference_update(alike[1:])
-            self._mask = self._members.lineage(members)
+                    is_listed[alike[1:]] = False
+            self._mask = self._members.lineage(np.flatnonzero(is_listed))
             for owner, lineages in self._lineages.items():
-                mine = ((a, bits & members) for (o, a), bits in self._alike.items() if o is owner)
+                listed = set(np.flatnonzero(is_listed).tolist())
+                mine = ((a, bits & listed) for (o, a), bits in self._alike.items() if o is owner)
                 lineages.fit({a: min(bits) for a, bits in mine if bits}, self._members.words)
             self._screen = None if self.has_windows else self._banks[0].screen(self._mask)
 

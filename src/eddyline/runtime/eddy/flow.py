@@ -25,7 +25,7 @@ from eddyline.runtime.operators.stateless import Scan
 from eddyline.runtime.predicates.filter_bank import Clause, FilterBank
 from eddyline.runtime.predicates.grouped_filter import GroupedFilter
 from eddyline.runtime.recipients import Recipients
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.window_join.joined_work import JoinedWork
 
 
@@ -103,13 +103,14 @@ class Members:
     def __init__(self, sources: int, bits: Bits) -> None:
         self._bits = bits
         self._lengths = [np.zeros(64, np.int64) for _ in range(sources)]
+        self._flags = np.zeros((2, 64), np.bool_)  # by bit: whether there is a query; it is retired
         self.held_for: Counter[tuple[int, ...]] = Counter()
         self._members: dict[int, Held] = {}
-        self._retired: set[int] = set()
+        self._retired = 0  # number of queries
         self._dismissed: list[int] = []
 
     def __len__(self) -> int:
-        return len(self._members) - len(self._retired)
+        return len(self._members) - self._retired
 
     def __getitem__(self, bit: int) -> Held:
         return self._members[bit]
@@ -131,15 +132,22 @@ class Members:
         """Number of bits of a lineage."""
         return 64 * self.words
 
-    @property
-    def bits(self) -> list[int]:
-        """Of the queries that get results of new rows, ascending."""
-        return sorted(self._members.keys() - self._retired)
+    def _by_bit(self) -> Array:
+        if self._flags.shape[1] < self.width:
+            more = np.zeros((2, self.width - self._flags.shape[1]), np.bool_)
+            self._flags = np.concatenate((self._flags, more), axis=1)
+        return self._flags
 
     @property
-    def readable(self) -> list[int]:
-        """Of these and the retired queries, ascending."""
-        return sorted(self._members)
+    def bits(self) -> Array:
+        """int64: of the queries that get results of new rows, ascending."""
+        is_there, is_retired = self._by_bit()
+        return np.flatnonzero(is_there & ~is_retired)
+
+    @property
+    def readable(self) -> Array:
+        """int64: of these and the retired queries, ascending."""
+        return np.flatnonzero(self._by_bit()[0])
 
     @property
     def are_selective(self) -> bool:
@@ -150,6 +158,7 @@ class Members:
         """Add a query; returns its bit. There may be more words than before."""
         bit = self._bits.take()
         self._members[bit] = Held(member.windows, member.accepts, member.attributes)
+        self._by_bit()[0, bit] = True
         for lengths, length in zip(self.lengths, member.windows, strict=True):
             lengths[bit] = length
         return bit
@@ -157,12 +166,16 @@ class Members:
     def remove(self, bit: int) -> None:
         """Drop a query. Its bit is free again after ``recycle``."""
         del self._members[bit]
-        self._retired.discard(bit)
+        flags = self._by_bit()
+        self._retired -= int(flags[1, bit])
+        flags[:, bit] = False
         self._dismissed.append(bit)
 
     def retire(self, bit: int) -> None:
         """Let a query get no results of new rows."""
-        self._retired.add(bit)
+        flags = self._by_bit()
+        self._retired += not flags[1, bit]
+        flags[1, bit] = True
 
     def recycle(self) -> None:
         """No results of dropped queries are held any more."""
@@ -174,10 +187,10 @@ class Members:
         bits = self.readable
         return [Windows(w, bits, self.words) for w in self.lengths]
 
-    def lineage(self, bits: Iterable[int]) -> Array:
+    def lineage(self, bits: Sequence[int] | Array) -> Array:
         """uint64[words]: the lineage of a row that these queries require."""
         required = np.zeros(self.width, np.bool_)
-        required[list(bits)] = True
+        required[np.asarray(bits, np.int64)] = True
         return np.packbits(required, bitorder="little").view(np.uint64)
 
 
@@ -256,14 +269,13 @@ class Flow(Operator):
         if not self.waiting:
             self._members.recycle()
 
-    def _fit_windows(self) -> list[Windows]:
-        """Keep rows as long as the queries' windows need; returns these per source."""
-        windows = self._members.windows()
+    def _fit_windows(self) -> None:
+        """Keep rows as long as the queries' windows need."""
+        bits = self._members.readable
         for number, window in enumerate(self._stem_windows):
             held = [lengths[number] for lengths in self._members.held_for]
-            window.fit(windows[number].lengths.tolist(), held)
+            window.fit(unique(self._members.lengths[number][bits]).tolist(), held)
         self._changed = False
-        return windows
 
     @property
     def members(self) -> int:
@@ -365,7 +377,7 @@ class Flow(Operator):
         """The results of the rows held for these queries, with these queries."""
 
     def live(self, clock: int) -> Batch:
-        return self.answer(clock, self._members.bits)
+        return self.answer(clock, self._members.bits.tolist())
 
     def stats(self) -> dict[str, Any]:
         return {**super().stats(), "operator": "Flow", "feedback": []}

@@ -154,13 +154,14 @@ class JoinFlow(Flow):
         if not self._changed:
             return self._form
         bits = self._members.bits
-        windows, mask = self._fit_windows(), self._members.lineage(bits)
+        windows, mask = self._members.windows(), self._members.lineage(bits)
+        self._fit_windows()
         if self._parts.deferral is not None:
             self._defers = any(bank.computed for bank in self._banks)
             self._parts.deferral.is_active &= self._defers
         self._form.windows, self._form.mask = windows, mask  # queued rows may be joined by it yet
         selective, levels = self._members.are_selective, None
-        if bits and (not selective or self._scheduled is not None):
+        if bits.size and (not selective or self._scheduled is not None):
             levels = Levels.of(self._members.lengths, bits, self._members.words)
         nested = levels is not None and levels.nested and not selective
         self._fit_schedule(levels, has_lineage=not nested)
@@ -266,7 +267,7 @@ class JoinFlow(Flow):
             self._scheduled = ScheduledJoin(
                 self._rows, self._schedule, self._meet, self._parts.verify
             )
-            for bit in self._members.bits:
+            for bit in self._members.bits.tolist():
                 self._scheduled.admit(bit)
             self._changed = True  # the windows of the scheduled join
         return self._scheduled

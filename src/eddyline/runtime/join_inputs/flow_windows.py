@@ -22,7 +22,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from eddyline.runtime.join_inputs.access import Access
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, unique
 from eddyline.runtime.stores.index import Liveness, Probes
 from eddyline.runtime.stores.rowstore import RowStore
 from eddyline.runtime.stores.stem import EndlessWindow, Stem, TimeWindow
@@ -221,12 +221,13 @@ class Windows:
             last row is empty.
 
     Args:
-        windows: int64 by bit. present: the bits of queries. words: W.
+        windows: int64 by bit. bits: int64, of queries. words: W.
     """
 
-    def __init__(self, windows: Array, present: Sequence[int], words: int) -> None:
-        bits = np.asarray(present, np.int64)
-        self.lengths, rank = np.unique(windows[bits], return_inverse=True)
+    def __init__(self, windows: Array, bits: Array, words: int) -> None:
+        mine = windows[bits]
+        self.lengths = unique(mine)
+        rank = self.lengths.searchsorted(mine)
         members = np.zeros((self.lengths.size + 1, words), np.uint64)
         np.bitwise_or.at(members, (rank, bits >> 6), np.uint64(1) << (bits & 63).astype(np.uint64))
         self.members = np.bitwise_or.accumulate(members[::-1])[::-1].copy()
@@ -261,13 +262,12 @@ class Levels:
         return tuple(map(_hints, self.bounds))
 
     @classmethod
-    def of(cls, windows: Sequence[Array], bits: Sequence[int], words: int) -> Levels:
-        """The levels of the queries with these bits.
+    def of(cls, windows: Sequence[Array], chosen: Array, words: int) -> Levels:
+        """The levels of the queries with these bits (int64).
 
         Args:
             windows: per source, int64 window lengths by bit.
         """
-        chosen = np.asarray(bits, np.int64)
         lengths = np.stack([w[chosen] for w in windows])
         different, level = np.unique(lengths, axis=1, return_inverse=True)
         nested = bool((np.diff(different, axis=1) >= 0).all())

@@ -40,15 +40,15 @@ class RowsGroups:
         counted: Sequence[bool],
         windows: Sequence[Windows],
         lengths: Sequence[Array],
-        bits: Sequence[int],
+        chosen: Array,
         levels: Levels | None,
     ) -> RowsGroups:
-        """The groups of the queries with these bits.
+        """The groups of the queries with these bits (int64).
 
         Args:
             counted: by source, whether windows count rows. lengths: int64 of them by bit.
         """
-        starts, chosen = [0], np.asarray(bits, np.int64)
+        starts = [0]
         mine = [w if counts else None for w, counts in zip(windows, counted, strict=True)]
         longest, first, last = [], [], []
         for source, window in enumerate(mine):

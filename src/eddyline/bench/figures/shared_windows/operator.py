@@ -56,7 +56,7 @@ class _JoinServer:
             make_schedule(_SCHEDULES[strategy], self._rows),
         )
         self._lengths = np.asarray(work.windows_us, np.int64)
-        bits = range(self._lengths.size)
+        bits = np.arange(self._lengths.size)
         self._join.fit(Levels.of([self._lengths] * 2, bits, words=1))
         for side in (0, 1):
             mine = np.flatnonzero(work.stream[: work.preloaded] == side)
