@@ -386,11 +386,14 @@ _last: Final = _Last()
 def cpu_time() -> float:
     """CPU seconds of this thread, right within half a millisecond after :func:`work_begins`."""
     passed = time.perf_counter() - _last.wall
-    return _last.cpu + passed if passed < _UNASKED_S else work_begins()
+    if passed < _UNASKED_S:
+        return _last.cpu + passed
+    _last.cpu = now = time.thread_time()
+    _last.wall = time.perf_counter()
+    return now
 
 
 def work_begins() -> float:
     """The same, asked of the system: before, the thread may have waited."""
-    _last.cpu = now = time.thread_time()
-    _last.wall = time.perf_counter()
-    return now
+    _last.wall = float("-inf")
+    return cpu_time()
