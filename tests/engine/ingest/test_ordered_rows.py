@@ -80,6 +80,13 @@ def test_a_row_is_copied_a_few_times(jitter: int, monkeypatch: pytest.MonkeyPatc
     assert moved < 16 * calls * rows
 
 
+def test_restored_rows_replace_those_held() -> None:
+    held = _held()
+    held.add(_rows([3, 1], 0))
+    held.restore(_rows([5, 4], 7))
+    assert _listed(held.whole()) == [(4, 8), (5, 7)]
+
+
 def test_dropped_rows_are_not_held() -> None:
     held = _held()
     held.add(

@@ -210,7 +210,7 @@ class Intake:
     def take_over(self, waiting: pa.Table) -> None:
         """Hold what :meth:`waiting` of another engine returned; none waits here."""
         ts, arrival, *columns = (flat(column) for column in waiting.columns)
-        self.held.add(OrderedRows(ts.to_numpy(), arrival.to_numpy(), columns))
+        self.held.restore(OrderedRows(ts.to_numpy(), arrival.to_numpy(), columns))
 
     def refuse(self, columns: list[pa.Array], reason: str) -> pa.Table:
         """Released rows that are bad, as text with the reason."""
@@ -342,4 +342,4 @@ class Intake:
             self.utility.restore(nested(state, "utility"))
         table = pa.ipc.open_stream(pa.py_buffer(array(state, "rows"))).read_all()
         columns = [flat(c) for c in table.columns]
-        self.held.add(OrderedRows(array(state, "ts"), array(state, "arrival"), columns))
+        self.held.restore(OrderedRows(array(state, "ts"), array(state, "arrival"), columns))

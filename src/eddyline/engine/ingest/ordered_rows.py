@@ -163,6 +163,11 @@ class HeldRows:
             newest = runs.pop()
             runs[-1] = _Run(joined([runs[-1].rest, newest.rest]))
 
+    def restore(self, rows: OrderedRows) -> None:
+        """Hold these rows and no others."""
+        self._runs = []
+        self.add(rows)
+
     def release(self, watermark: int) -> OrderedRows:
         """Remove and return the rows up to the watermark, in order of (timestamp, arrival)."""
         runs = self._runs
