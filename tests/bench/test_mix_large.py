@@ -39,6 +39,12 @@ def test_many_of_a_class(kind: str) -> None:
     assert (figure.name, figure.note, len(figure.seconds)) == (f"{kind}, 1", "1 queries", 1)
 
 
+def test_rules_that_come() -> None:
+    figure = large.rules_that_come(only_one=True, quick=True, calls=1)
+    assert figure.note == "1 rules"
+    assert len(figure.seconds) == 1
+
+
 @pytest.mark.parametrize("kind", large.RULES)
 def test_rules_of_a_table(kind: str) -> None:
     figure = large.for_each(kind, only_one=True, quick=True, calls=1)

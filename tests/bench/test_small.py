@@ -11,6 +11,7 @@ from thinned import thinned
 @pytest.fixture(autouse=True)
 def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(small, "_WARM_CALLS", 4)
+    monkeypatch.setattr(small, "_LATE_US", 400_000)
 
 
 @pytest.mark.parametrize("case", thinned(3, small.cases()))

@@ -1,10 +1,10 @@
 """Calls with few rows: what a call costs, whatever its rows.
 
 The processor time of ``Engine.process`` with an Arrow table, and of ``Engine.push`` with a dict,
-for one row a call; and the rows per second of calls with 100 and 1,000 rows. The changes of each
-call are read as tables. A time is the median of blocks of calls. Beside it is what it costs in
-calls of an empty Python function, timed before each block: machines that are shared change their
-speed within minutes, and both times with it.
+for one row a call; and the rows per second of calls with 100 and 1,000 rows, also where rows wait
+ten minutes for the watermark. The changes of each call are read as tables. A time is the median of
+blocks of calls. Beside it is what it costs in calls of an empty Python function, timed before each
+block: machines that are shared change their speed within minutes, and both times with it.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ _DDL: Final = """
     CREATE STREAM a (ts TIMESTAMP, k BIGINT, v DOUBLE) TIMESTAMP BY ts;
     CREATE STREAM b (ts TIMESTAMP, k BIGINT, v DOUBLE) TIMESTAMP BY ts
 """
+#: Of a stream whose rows wait.
+_LATE_US: Final = 600_000_000
+_LATE_DDL: Final = _DDL.replace(
+    "TIMESTAMP BY ts;", f"TIMESTAMP BY ts LATENESS {_LATE_US // 1_000_000} SECONDS;", 1
+)
 _KEYS: Final = 1_000
 #: Of one row: microseconds to the next one.
 _GAP_US: Final = 1_000
@@ -41,6 +46,8 @@ _JOIN: Final = (
     "WHERE a.k = b.k AND a.v > {}"
 )
 _GROUP: Final = "SELECT k, SUM(v) AS x, COUNT(*) AS n FROM a [RANGE 10 SECONDS] GROUP BY k"
+#: The case in which rows wait for the watermark.
+_LATE: Final = "late filter"
 #: Queries by case; of a hundred, each has another constant.
 _QUERIES: Final[Mapping[str, Sequence[str]]] = {
     "filter": [_FILTER.format(0.5)],
@@ -48,12 +55,16 @@ _QUERIES: Final[Mapping[str, Sequence[str]]] = {
     "join": [_JOIN.format(0)],
     "100 joins": [_JOIN.format(0.9 + i / 1_000) for i in range(100)],
     "GROUP BY": [_GROUP],
+    _LATE: [_FILTER.format(0.5)],
 }
 #: Microseconds per call with one row that are asked of ``process``; half of them of ``push``.
 _MOST_US: Final = {"filter": 40, "100 filters": 60, "join": 60, "100 joins": 120, "GROUP BY": 60}
 #: Millions of rows per second that are asked, by case and rows of a call.
 _LEAST_ROWS: Final = {("join", 100): 0.57, ("join", 1_000): 3.0, ("GROUP BY", 1_000): 1.8}
-_LARGER: Final = [(case, rows) for rows in (100, 1_000) for case in ("join", "GROUP BY")]
+_LARGER: Final = [
+    *(("filter", 100), (_LATE, 100)),
+    *((case, rows) for rows in (100, 1_000) for case in ("join", "GROUP BY")),
+]
 _BLOCKS: Final = 7
 _BLOCK_CALLS: Final = 500
 _WARM_CALLS: Final = 1_000
@@ -109,7 +120,7 @@ def _timed(
     case: str, call: str, rows: int, blocks: int, calls: int, asked: float | None
 ) -> CallTime:
     engine = Engine()
-    engine.sql(_DDL)
+    engine.sql(_LATE_DDL if case == _LATE else _DDL)
     names = [engine.query(sql).name for sql in _QUERIES[case]]
     streams = "ab" if "join" in case else "a"
     make = _dict if call == "push" else partial(_table, rows=rows)
@@ -119,7 +130,8 @@ def _timed(
 
     serve = process if call == "process" else engine.push
     seconds, empty = [], []
-    warm = -(-_WARM_CALLS // calls)
+    until_due = _LATE_US // (_GAP_US * rows) if case == _LATE else 0
+    warm = -(-max(_WARM_CALLS, until_due) // calls)
     for block in range(warm + blocks):
         inputs = [(streams[i % len(streams)], make(block * calls + i)) for i in range(calls)]
         gc.collect()
@@ -167,7 +179,7 @@ def _columns(table: pa.Table) -> list[tuple[str, pa.ChunkedArray]]:
 
 def cases() -> list[Callable[[], CallTime]]:
     """All of them; each is measured in a process of its own."""
-    ones = [partial(one_row, case, call) for call in ("process", "push") for case in _QUERIES]
+    ones = [partial(one_row, case, call) for call in ("process", "push") for case in _MOST_US]
     return [*ones, *(partial(more_rows, case, rows) for case, rows in _LARGER)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 import eddyline
 from eddyline.bench.measure import Figure
 from eddyline.bench.mix.calls import CALL_ROWS, fed, measured_calls
-from eddyline.bench.mix.queries import CLASSES, DDL, MACHINES, queries
+from eddyline.bench.mix.queries import CLASSES, DDL, MACHINES, queries, rows
 
 #: Queries that are added, by class: of ten.
 _ADDED: Final = {
@@ -158,6 +158,14 @@ RULES: Final[dict[str, tuple[str, int]]] = {
         1_000,
     ),
 }
+#: The class of rules that come while others run: their query, how many run, and rows of a call.
+_COME: Final = "FOR EACH, a rule more"
+_OF_ROWS: Final = (
+    "SELECT rules.id, ts, temp FROM readings [NOW] WHERE machine = rules.machine "
+    "AND temp > rules.most"
+)
+_MANY_RULES: Final = 32_000
+_FEW_ROWS: Final = 64
 
 
 def many(kind: str, *, only_one: bool, quick: bool, calls: int) -> Figure:
@@ -175,18 +183,46 @@ def for_each(kind: str, *, only_one: bool, quick: bool, calls: int) -> Figure:
     """One rule of a class of :data:`RULES`, or many."""
     text, count = RULES[kind]
     count = 1 if only_one else count // 10 if quick else count
+    engine = _with_rules(text, count)
+    return measured_calls(engine, f"{kind}, {1 if only_one else 'many'}", calls, f"{count:,} rules")
+
+
+def rules_that_come(*, only_one: bool, quick: bool, calls: int) -> Figure:
+    """Calls with few rows, each with a rule more, where one rule runs, or many."""
+    count = 1 if only_one else _MANY_RULES // 100 if quick else _MANY_RULES
+    engine = _with_rules(_OF_ROWS, count)
+    seconds, results = [], 0
+    for call in range(2 * calls):
+        given = rows(call * _FEW_ROWS, _FEW_ROWS).readings
+        rule = _rules([count + call])
+        rule = rule.append_column("_ts", given["ts"][:1]).append_column("_op", pa.array(["+"]))
+        began = time.perf_counter()
+        changes = engine.process({"rules": rule, "readings": given})
+        results += sum(table.num_rows for table in changes.batches())
+        seconds.append(time.perf_counter() - began)
+    name = f"{_COME}, {1 if only_one else 'many'}"
+    found = tuple(seconds[calls:])
+    return Figure(name, _FEW_ROWS, round(results / 2 / calls), found, note=f"{count:,} rules")
+
+
+def _with_rules(text: str, count: int) -> eddyline.Engine:
+    """An engine with a query for each of these rules."""
     engine = eddyline.Engine()
     engine.sql(f"{DDL}; {_RULES}")
-    ids = range(count)
+    engine.table("rules", _rules(range(count)))
+    engine.sql(f"CREATE QUERY q FOR EACH ROW OF rules AS {text}")
+    return engine
+
+
+def _rules(ids: Sequence[int]) -> pa.Table:
+    """The rules of these numbers."""
     given = {
-        "id": ids,
+        "id": list(ids),
         "machine": [7 * i % MACHINES for i in ids],
         "most": [28 + i / 1e4 for i in ids],
         "seconds": [10 * (i % 10 + 1) for i in ids],
     }
-    engine.table("rules", pa.table({n: pa.array(list(v)) for n, v in given.items()}))
-    engine.sql(f"CREATE QUERY q FOR EACH ROW OF rules AS {text}")
-    return measured_calls(engine, f"{kind}, {1 if only_one else 'many'}", calls, f"{count:,} rules")
+    return pa.table({name: pa.array(values) for name, values in given.items()})
 
 
 def cases(*, quick: bool, calls: int) -> dict[str, dict[str, Callable[[], Figure]]]:
@@ -206,6 +242,7 @@ def cases(*, quick: bool, calls: int) -> dict[str, dict[str, Callable[[], Figure
         found[kind] = _beside_one(kind, run)
     for kind in RULES:
         found[kind] = _beside_one(kind, partial(for_each, kind, quick=quick, calls=calls))
+    found[_COME] = _beside_one(_COME, partial(rules_that_come, quick=quick, calls=calls))
     return found
 
 

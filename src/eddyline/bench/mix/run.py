@@ -18,7 +18,7 @@ import eddyline
 from eddyline.bench.figures.console import progress_bar
 from eddyline.bench.measure import Figure, apart, machine
 from eddyline.bench.mix import large, slow_functions, subsets
-from eddyline.bench.mix.calls import CALL_ROWS, measured_calls
+from eddyline.bench.mix.calls import measured_calls
 from eddyline.bench.mix.queries import CLASSES, DDL, MIX, queries
 from eddyline.errors import EddylineError
 
@@ -118,13 +118,14 @@ def report(figures: Mapping[str, Figure]) -> dict[str, Any]:
 
 def show(figures: Mapping[str, Figure], console: Console) -> None:
     """A row per class, the mix, and what it takes to add queries."""
-    table = Table("class", title=f"Calls of {CALL_ROWS:,} rows; medians, in ms")
-    for heading in ("1 query", "many", "times", "results/row", ""):
+    table = Table("class", title="Medians, in ms")
+    for heading in ("rows", "1 query", "many", "times", "results/row", ""):
         table.add_column(heading, justify="right")
     for kind, one, many, times in ratios(figures):
         over = "" if times <= LIMIT or kind not in CLASSES else f"> {LIMIT:g}"
         table.add_row(
             kind if kind in CLASSES else f"{kind} ({many.note})",
+            f"{many.rows:,}",
             *(f"{statistics.median(f.seconds) * 1e3:.2f}" for f in (one, many)),
             f"{times:.1f}",
             f"{many.results / many.rows:.3f}",
