@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels.merge import merge_destinations
+from eddyline.kernels.changelogs import Entering, Leaving, by_time
 from eddyline.runtime.batch import EXPIRY, Batch
 from eddyline.runtime.operators.group_aggregates import LanesOf
 from eddyline.runtime.operators.group_values import GroupRows
@@ -67,8 +66,7 @@ class Timeline(Protocol):
         """Take over what ``state`` returned."""
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(NamedTuple):
     """Rows that expire: when, from which group, with which lanes."""
 
     exp: Array
@@ -76,37 +74,34 @@ class Due:
     lanes: list[Array]
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """Rows that expire and rows that come in the order of time: the place of each."""
+class Merge(NamedTuple):
+    """Rows that expire and rows that come in the order of time.
 
+    Attributes:
+        rows: what happens to groups. to_due, to_new: the place of each row.
+    """
+
+    rows: GroupRows
     to_due: Array
     to_new: Array
 
     @classmethod
-    def of(cls, exp: Array, batch: Batch) -> Merge:
-        """Of rows that expire at these instants (int64[n], ascending)."""
-        return cls(*merge_destinations(exp, np.full(exp.size, EXPIRY), batch.ts, batch.seq))
+    def of(cls, exp: Array, due_slot: Array, batch: Batch, slot: Array) -> Merge:
+        """Of rows that expire at these instants (int64[d], ascending), and rows of these groups."""
+        entering = Entering(batch.ts, batch.seq, slot, batch.sign)
+        ts, seq, slots, sign, *places = by_time(Leaving(exp, due_slot), entering, EXPIRY)
+        return cls(GroupRows(ts, seq, slots, sign), *places)
 
-    def mixed(self, expiring: Array, coming: Array) -> Array:
+    def lanes(self, due: Sequence[Array], coming: Sequence[Array]) -> list[Array]:
+        """What aggregates remember of these rows."""
+        return [self._mixed(d, c) for d, c in zip(due, coming, strict=True)]
+
+    def _mixed(self, expiring: Array, coming: Array) -> Array:
         """An array by row."""
         out = np.empty(expiring.size + coming.size, coming.dtype)
         out[self.to_due] = expiring
         out[self.to_new] = coming
         return out
-
-    def rows(self, batch: Batch, slot: Array, due: Due) -> GroupRows:
-        """What happens to groups."""
-        return GroupRows(
-            self.mixed(due.exp, batch.ts),
-            self.mixed(np.full(due.exp.size, EXPIRY), batch.seq),
-            self.mixed(due.slot, slot),
-            self.mixed(np.full(due.exp.size, -1, np.int8), batch.sign),
-        )
-
-    def lanes(self, due: Sequence[Array], coming: Sequence[Array]) -> list[Array]:
-        """What aggregates remember of these rows."""
-        return [self.mixed(d, c) for d, c in zip(due, coming, strict=True)]
 
 
 class OwnTimeline:
@@ -139,8 +134,8 @@ class OwnTimeline:
         due = self._due(clock)
         if due.exp.size == 0:
             return GroupRows(batch.ts, batch.seq, slot, batch.sign), lanes
-        merge = Merge.of(due.exp, batch)
-        return merge.rows(batch, slot, due), merge.lanes(due.lanes, lanes)
+        merge = Merge.of(due.exp, due.slot, batch, slot)
+        return merge.rows, merge.lanes(due.lanes, lanes)
 
     begin = enter
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.kernels.aggregates import SignedRows, last_of_event, left_empty
+from eddyline.kernels.changelogs import Emissions, Ordered, in_order, values_of
 from eddyline.runtime.aggregates.base import ByRow
 from eddyline.runtime.aggregates.counts import ALL_VALUES
 from eddyline.runtime.batch import EXPIRY, Batch, Predicate, insertions
@@ -23,7 +24,7 @@ from eddyline.runtime.operators.group_aggregates import (
     changes_of,
 )
 from eddyline.runtime.screens import Condition, Screen
-from eddyline.runtime.stores.columns import Array, any_of
+from eddyline.runtime.stores.columns import Array, all_of, any_of, is_plain, raw_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class ShownGroups:
 
 
 ALL_GROUPS: Final = ShownGroups()
+_INT64: Final = np.dtype(np.int64)
 
 
 @dataclass(slots=True)
@@ -153,7 +155,7 @@ class GroupValues(GroupAggregates):
         plus, minus = now & changed, before & changed
         if not self._retract:
             minus &= ~now
-        out = _changelog(named, slots, ts, seq, (new, plus), (old, minus))
+        out = _changelog(named, Emissions(slots, ts, seq, plus, minus), new, old)
         if not slots.size:
             self._nothing = out
         return out, gone
@@ -250,32 +252,31 @@ class GroupValues(GroupAggregates):
 
 def _changelog(
     named: Naming,
-    slots: Array,
-    ts: Array,
-    seq: Array,
-    entering: tuple[list[pa.Array], Array],
-    leaving: tuple[list[pa.Array], Array],
+    emissions: Emissions,
+    new: Sequence[pa.Array],
+    old: Sequence[pa.Array],
 ) -> Batch:
-    """The changes of m emissions: where bool[m] says so the '-' of the row before, then the '+'.
-
-    ``entering`` and ``leaving`` are the aggregates' values and where there is such a row.
-    """
-    (new, is_plus), (old, is_minus) = entering, leaving
-    (plus,), (minus,) = is_plus.nonzero(), is_minus.nonzero()
-    if plus.size == slots.size and minus.size == 0:  # every group has a new row and no more
-        emission, sign, columns = plus, insertions(plus.size), new
+    """The changes of m emissions, of which the values of the aggregates are ``new`` and ``old``."""
+    slots, ts, seq, comes, leaves = emissions
+    if all_of(comes) and not any_of(leaves):  # every group has a new row and no more
+        changes = Ordered(slots, ts, seq, insertions(slots.size), np.arange(slots.size))
+        columns = list(new)
     else:
-        place = np.cumsum(is_plus.astype(np.int64) + is_minus)
-        order = np.empty(plus.size + minus.size, np.int64)  # numbers of the '+', then of the '-'
-        order[place[plus] - 1] = np.arange(plus.size)
-        order[place[minus] - 1 - is_plus[minus]] = np.arange(minus.size) + plus.size
-        emission = np.concatenate((plus, minus))[order]
-        sign = np.where(order < plus.size, 1, -1).astype(np.int8)
-        rows = [pa.array(r) for r in (plus, minus, order)]
+        changes = Ordered(*in_order(emissions))
         columns = [
-            pa.concat_arrays([now.take(rows[0]), before.take(rows[1])]).take(rows[2])
-            for now, before in zip(new, old, strict=True)
+            _chosen(emissions, changes, now, before) for now, before in zip(new, old, strict=True)
         ]
-        slots, ts, seq = slots[emission], ts[emission], seq[emission]
+    slots, ts, seq, sign, emission = changes
     ids, keys = named.rows(slots)
     return changes_of(ids, ts, seq, sign, keys + columns, emission)
+
+
+def _chosen(emissions: Emissions, changes: Ordered, new: pa.Array, old: pa.Array) -> pa.Array:
+    """The values of changes, of which those of emissions are ``new`` and ``old``."""
+    sign, emission = changes.sign, changes.emission
+    if is_plain(new.type, 64) and not new.null_count and not old.null_count:
+        pair = raw_values(new, _INT64), raw_values(old, _INT64)
+        values = pa.py_buffer(values_of(emissions, *pair, sign.size))
+        return pa.Array.from_buffers(new.type, sign.size, [None, values])
+    places = np.where(sign > 0, emission, emission + len(new))
+    return pa.concat_arrays([new, old]).take(pa.array(places))

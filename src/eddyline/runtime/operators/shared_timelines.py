@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.group_aggregates import AggregateColumn, LanesOf
-from eddyline.runtime.operators.group_timelines import Due, Happening, Merge
+from eddyline.runtime.operators.group_timelines import Happening, Merge
 from eddyline.runtime.operators.group_values import GroupRows
 from eddyline.runtime.state import State, nested
 from eddyline.runtime.stores.columns import Array, filled
@@ -102,10 +102,9 @@ class SharedTimeline:
         self._waiting.push([batch.exp, slot])
         self.entered += len(batch)
         exp, due_slot = self._waiting.pop(clock)
-        due = Due(exp, due_slot, [])
-        if due.exp.size:
-            merge = Merge.of(due.exp, batch)
-            self._step = slot, merge.rows(batch, slot, due), merge
+        if exp.size:
+            merge = Merge.of(exp, due_slot, batch, slot)
+            self._step = slot, merge.rows, merge
         else:
             self._step = slot, GroupRows(batch.ts, batch.seq, slot, batch.sign), None
         self._batch = batch

@@ -66,14 +66,16 @@ def taken(columns: Sequence[pa.Array], rows: Array) -> list[pa.Array]:
 
 def _taken(column: pa.Array, rows: Array) -> pa.Array:
     """NumPy takes plain numbers in half of the time."""
-    if column.null_count or not _is_plain(column.type):
+    if column.null_count or not is_plain(column.type):
         return column.take(pa.array(rows))
     values = raw_values(column, _DTYPES[column.type.bit_width]).take(rows)
     return pa.Array.from_buffers(column.type, rows.size, [None, pa.py_buffer(values)])
 
 
-def _is_plain(type_: pa.DataType) -> bool:
-    return pa.types.is_primitive(type_) and type_.bit_width in _DTYPES
+def is_plain(type_: pa.DataType, bits: int | None = None) -> bool:
+    """Whether values are single numbers to NumPy; of this width."""
+    widths = _DTYPES if bits is None else (bits,)
+    return pa.types.is_primitive(type_) and type_.bit_width in widths
 
 
 class Column(Protocol):
