@@ -25,7 +25,7 @@ from eddyline.errors import SetupError
 from eddyline.spark import class_archive
 from eddyline.spark.connectors import connector_jars
 from eddyline.spark.formats.avro_limits import AVRO_LIMITS
-from eddyline.spark.python_workers import WORKER_CONF, start_workers
+from eddyline.spark.python_workers import WORKER_CONF, await_workers, start_workers
 
 _MIN_JAVA: Final = 17
 #: A task is repeated if its worker process has died, so that the batch does not fail.
@@ -194,7 +194,9 @@ def starting_session(
             yield started
         except BaseException:
             if started.exception() is None:
-                started.result().stop()
+                session = started.result()
+                await_workers(session)
+                session.stop()
             raise
 
 

@@ -19,8 +19,8 @@ WORKER_CONF: Final[Mapping[str, str]] = {
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
 }
 
-#: Applications whose workers have been started.
-_started: set[str] = set()
+#: By application, the thread that starts its workers.
+_starting: Final[dict[str, threading.Thread]] = {}
 
 
 def start_workers(spark: SparkSession) -> None:
@@ -31,12 +31,20 @@ def start_workers(spark: SparkSession) -> None:
     load first.
     """
     context = spark.sparkContext
-    if context.applicationId in _started:
+    if context.applicationId in _starting:
         return
-    _started.add(context.applicationId)
     cores = context.defaultParallelism
     rows = context.parallelize(range(cores), cores).mapPartitions(_imported)
-    threading.Thread(target=_run, args=(rows,), name="start of Python workers").start()
+    thread = threading.Thread(target=_run, args=(rows,), name="start of Python workers")
+    _starting[context.applicationId] = thread
+    thread.start()
+
+
+def await_workers(spark: SparkSession) -> None:
+    """Wait until the workers have been started: Spark reports errors if it stops before."""
+    thread = _starting.get(spark.sparkContext.applicationId)
+    if thread is not None:
+        thread.join()
 
 
 def _imported(rows: Iterable[int]) -> Iterator[int]:
