@@ -19,6 +19,8 @@ WORKER_CONF: Final[Mapping[str, str]] = {
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
 }
 
+#: So long ``await_workers`` waits at most, seconds: they take a few.
+_MOST_S: Final = 15.0
 #: By application, the thread that starts its workers.
 _starting: Final[dict[str, threading.Thread]] = {}
 
@@ -41,10 +43,12 @@ def start_workers(spark: SparkSession) -> None:
 
 
 def await_workers(spark: SparkSession) -> None:
-    """Wait until the workers have been started: Spark reports errors if it stops before."""
+    """Wait until the workers have been started, or some seconds: Spark reports errors if it stops
+    before.
+    """
     thread = _starting.get(spark.sparkContext.applicationId)
     if thread is not None:
-        thread.join()
+        thread.join(_MOST_S)
 
 
 def _imported(rows: Iterable[int]) -> Iterator[int]:

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from eddyline.kernels.changelogs import Entering, Leaving, by_time
+from eddyline.kernels.changelogs import Entering, Happened, Leaving, by_time
 from eddyline.runtime.batch import EXPIRY, Batch
 from eddyline.runtime.operators.group_aggregates import LanesOf
 from eddyline.runtime.operators.group_values import GroupRows
@@ -89,8 +89,9 @@ class Merge(NamedTuple):
     def of(cls, exp: Array, due_slot: Array, batch: Batch, slot: Array) -> Merge:
         """Of rows that expire at these instants (int64[d], ascending), and rows of these groups."""
         entering = Entering(batch.ts, batch.seq, slot, batch.sign)
-        ts, seq, slots, sign, *places = by_time(Leaving(exp, due_slot), entering, EXPIRY)
-        return cls(GroupRows(ts, seq, slots, sign), *places)
+        found = Happened(*by_time(Leaving(exp, due_slot), entering, EXPIRY))
+        rows = GroupRows(found.ts, found.seq, found.slot, found.sign)
+        return cls(rows, found.to_leaving, found.to_entering)
 
     def lanes(self, due: Sequence[Array], coming: Sequence[Array]) -> list[Array]:
         """What aggregates remember of these rows."""
