@@ -61,20 +61,21 @@ def test_errors_of_the_start_are_raised_where_the_session_is_needed(
 
 
 def test_a_session_is_stopped_if_the_block_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Session:
-        stopped = threading.Event()
+    calls: list[str] = []
 
+    class Session:
         def stop(self) -> None:
-            self.stopped.set()
+            calls.append("stop")
 
     monkeypatch.setattr(environment, "local_session", lambda *_: Session())
-    monkeypatch.setattr(environment, "start_workers", lambda _: None)
+    monkeypatch.setattr(environment, "start_workers", lambda _: calls.append("start workers"))
+    monkeypatch.setattr(environment, "await_workers", lambda _: calls.append("await workers"))
     with starting_session():
         pass
-    assert not Session.stopped.is_set()
+    assert calls == ["start workers"]
     with pytest.raises(ValueError, match="wrong script"), starting_session():
         raise ValueError("wrong script")
-    assert Session.stopped.is_set()
+    assert calls[1:] == ["start workers", "await workers", "stop"]
 
 
 def test_commands_start_java_before_they_import_the_engine() -> None:
