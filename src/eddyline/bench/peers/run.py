@@ -66,13 +66,15 @@ def run_peers(choice: Choice, *, write: Path | None = None, json: bool = False) 
     peers = installed(choice.peers)
     limits = Limits(all_cores()[: choice.cores], choice.memory_mb)
     rounds = choice.rounds or (_QUICK_ROUNDS if choice.quick else _ROUNDS)
+    about = _about(peers, limits, rounds)
+    titles = {peer.name: peer.title for peer in peers}
+    outcomes: list[Outcome] = []
     with progress_bar() as progress:
         task = progress.add_task("", total=len(cases))
 
         def tell(text: str) -> None:
             progress.update(task, description=text)
 
-        outcomes = []
         for case in cases:
             with tempfile.TemporaryDirectory(prefix="eddyline-peers-") as folder:
                 outcomes.append(
@@ -80,12 +82,11 @@ def run_peers(choice: Choice, *, write: Path | None = None, json: bool = False) 
                         case, peers, limits, Path(folder), rounds, warm=not choice.quick, tell=tell
                     )
                 )
+            if write is not None:  # after each case: a long run may be ended
+                write.parent.mkdir(parents=True, exist_ok=True)
+                write.write_text(page(outcomes, titles, about), encoding="utf-8")
             progress.advance(task)
-    about = _about(peers, limits, rounds)
-    titles = {peer.name: peer.title for peer in peers}
     if write is not None:
-        write.parent.mkdir(parents=True, exist_ok=True)
-        write.write_text(page(outcomes, titles, about), encoding="utf-8")
         note(f"written: {write}")
     if json:
         print(json_.dumps(report(outcomes, about), indent=2))
