@@ -79,7 +79,7 @@ def test_a_callback_may_call_the_engine() -> None:
     assert found == ["above 2", "above 3", "q 2", "q 3"]
 
 
-def test_an_error_of_a_callback_is_logged_and_stops_nobody_else(
+def test_an_error_of_a_callback_is_logged_and_stops_no_other(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     made, query = engine()

@@ -103,6 +103,18 @@ def bench_decisions(json: Json = False) -> None:
         run_decisions(json=json)
 
 
+@bench.command("orders")
+def bench_orders(
+    joins: Annotated[int, typer.Option(min=1, help="How many joins are drawn.")] = 24,
+    json: Json = False,
+) -> None:
+    """Measure the chosen order of random joins beside all orders, with feedback and without."""
+    from eddyline.bench.orders import run_orders
+
+    with failures.reported():
+        run_orders(joins=joins, json=json)
+
+
 @bench.command("small")
 def bench_small(json: Json = False) -> None:
     """Measure calls with one, 100 and 1,000 rows, as Arrow tables and as dicts."""

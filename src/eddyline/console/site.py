@@ -40,7 +40,7 @@ _ASSETS: Final = {
     "/console.css": ("console.css", "text/css; charset=utf-8"),
     "/console.js": ("console.js", "text/javascript; charset=utf-8"),
 }
-#: Paths that are the same for everyone, and need no token.
+#: Paths that are the same for all users, and need no token.
 PUBLIC: Final = frozenset(_ASSETS)
 _SECURITY: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "

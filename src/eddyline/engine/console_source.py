@@ -76,7 +76,7 @@ class EngineSource:
 
     def names(self) -> Sequence[str]:
         """The names of all queries."""
-        return list(self._parts.queries.everyone.now())
+        return list(self._parts.queries.all.now())
 
     def lines(self, names: Iterable[str]) -> list[QueryLine]:
         """Queries as of now."""

@@ -187,7 +187,7 @@ class Feeding:
         self._not_yielded = {"late": {}, "bad": {}}
         kept = self._parts.shedding.since_last_report() if self._parts.shedding.reported else {}
         taken = queries.execution.pending.take()
-        return Changes(queries.everyone.now(), taken, late, bad, kept)
+        return Changes(queries.all.now(), taken, late, bad, kept)
 
     def _collected(self) -> Iterator[tuple[str, pa.Table]]:
         """The same, one name after the other."""
@@ -201,7 +201,7 @@ class Feeding:
                 yield name, changes[name]
         finally:
             for name in names:
-                if name in self._parts.queries.everyone.now():
+                if name in self._parts.queries.all.now():
                     self._parts.queries.put_back(name, changes[name])
 
     def _side_outputs(

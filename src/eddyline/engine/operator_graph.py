@@ -46,7 +46,7 @@ def operator_graph(
         described = parts.queries.execution.graph.described()
         shedding = parts.shedding_report()
         streams, _ = parts.inputs.stats()
-        known = parts.queries.everyone.now()
+        known = parts.queries.all.now()
     found = _Found(shedding, streams, known)
     waiting = iter(described)
     while some := list(islice(waiting, _AT_A_TIME)):

@@ -55,7 +55,7 @@ class QuerySet:
     Attributes:
         queries: those that run, by name. execution: their operators. placements: how they run.
         aside: those that are set aside, by name. on_set_aside: called with each.
-        everyone: both. listeners: of their changes. with_bad: those with bad rows to be fetched.
+        all: both. listeners: of their changes. with_bad: those with bad rows to be fetched.
         workload: their expected cost. parameterized: those with an instance per row of a table.
         reoptimizer: proposes other placements.
         set_aside_after: number of bad rows without a result after which a query is set aside;
@@ -91,7 +91,7 @@ class QuerySet:
         self._groups = groups
         self.parameterized: dict[str, ParameterizedSubscription] = {}
         self.with_bad: dict[str, Query] = {}
-        self.everyone = KnownQueries()
+        self.all = KnownQueries()
         self.listeners = Listeners()
 
     def plan_by(self, strategy: Strategy, sharing: Sharing) -> None:
@@ -128,7 +128,7 @@ class QuerySet:
     def _list(self, query: Query) -> None:
         self._groups.add_reader(query.reads)
         self.queries[query.name] = query
-        self.everyone.put(query)
+        self.all.put(query)
 
     def _new(self, spec: QuerySpec) -> Query:
         return Query(spec, self._lock, self._answer, self._explained, self.listeners)
@@ -137,7 +137,7 @@ class QuerySet:
         """Remove a query with its changes."""
         query = self.aside.pop(name) if name in self.aside else self._remove(name)
         self.with_bad.pop(query.name, None)
-        self.everyone.drop(query.name)
+        self.all.drop(query.name)
         self.listeners.close(query.name)
         self.execution.pending.discard(query.name)
 
@@ -155,7 +155,7 @@ class QuerySet:
     def _put_aside(self, query: Query, cause: str) -> None:
         query.set_aside = cause
         self.aside[query.name] = query
-        self.everyone.put(query)
+        self.all.put(query)
         self.on_set_aside(query)
 
     def add_for_each(
@@ -306,8 +306,8 @@ class QuerySet:
 
     def troubles(self) -> dict[str, list[int]]:
         """For JSON: the bad rows of queries that had some."""
-        everyone = self.everyone.now().items()
-        return {name: q.failures.saved() for name, q in everyone if q.failures.total}
+        known = self.all.now().items()
+        return {name: q.failures.saved() for name, q in known if q.failures.total}
 
     def take_bad(self) -> dict[str, pa.Table]:
         """By query, its bad rows since the last call."""
@@ -317,7 +317,7 @@ class QuerySet:
 
     def put_back(self, name: str, changes: pa.Table) -> None:
         """Return these changes of a query from ``take`` first."""
-        self.execution.pending.put(self.everyone.now()[name].name, changes, first=True)
+        self.execution.pending.put(self.all.now()[name].name, changes, first=True)
 
     # -- looking inside ------------------------------------------------
 

@@ -110,7 +110,7 @@ class Statements:
             case st.SelectStatement():
                 return self.add_query(None, statement, statement.emit, {})
             case st.Show():
-                return shown(statement, self._parts.catalog, self._parts.queries.everyone.now())
+                return shown(statement, self._parts.catalog, self._parts.queries.all.now())
             case st.Explain():
                 return self._explain(statement)
             case st.AlterQuery():
@@ -295,7 +295,7 @@ class Statements:
         """
         query = self._parts.queries.queries.get(name) or self._parts.queries.aside.get(name)
         if query is None:
-            choices = did_you_mean(name, self._parts.queries.everyone.now())
+            choices = did_you_mean(name, self._parts.queries.all.now())
             raise CatalogError(f"there is no query {name!r}; {choices}")
         return query
 

@@ -187,3 +187,67 @@ def any_tree(random: Random, known: ByCost) -> Tree:
         left, right = (trees.pop(random.randrange(len(trees))) for _ in range(2))
         trees.append((left, right))
     return trees[0]
+
+
+WITHHELD = """
+    SELECT a.i FROM a [RANGE 4 SECONDS], b [RANGE 4 SECONDS], c [RANGE 4 SECONDS]
+    WHERE a.i = b.i AND b.j = c.j
+"""
+
+
+def with_few_partners(count: int) -> list[dict[str, pa.Table]]:
+    """A second of 2,000 rows per stream each. A row of b has three partners in a; a tenth of the
+    rows of b and c have partners of each other.
+    """
+    random, found = np.random.default_rng(5), []
+    for second in range(count):
+        batch = {}
+        for name in "abc":
+            ts = np.sort(random.integers(0, SECOND, 2_000)) + second * SECOND
+            i, j = random.integers(0, 2_666, 2_000), random.integers(0, 80, 2_000)
+            if name == "b":
+                j = np.where(random.random(2_000) < 0.1, j, 1_000 + j)
+            if name == "c":
+                j = np.where(random.random(2_000) < 0.1, j, 2_000 + j)
+            batch[name] = pa.table({"ts": pa.array(ts, pa.timestamp("us")), "i": i, "j": j})
+        found.append(batch)
+    return found
+
+
+@pytest.mark.parametrize("feedback", ["off", "jit", "auto"])
+def test_orders_are_compared_as_if_feedback_withheld_nothing(feedback: str) -> None:
+    """Else a ⋈ b seems to make few results, and c to meet all of them, because it withholds the
+    others.
+    """
+    engine = engine_with(executor="tree", feedback=feedback)
+    for name in "abc":
+        engine.sql(
+            f"CREATE STREAM {name} (ts TIMESTAMP, i BIGINT, j BIGINT) TIMESTAMP BY ts"
+            " WITH (rate = 2000, distinct = 'i: 100000, j: 1000')"
+        )
+    engine.query(WITHHELD, name="q")
+    assert "a ⋈ b" in order(engine)
+    play(engine, with_few_partners(40))
+    assert "b ⋈ c" in order(engine)
+
+
+def test_orders_are_seldom_compared_while_fan_outs_are_steady(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls, compared = 0, []
+    better = Reoptimizer.better
+
+    def counting(self: Reoptimizer, known: ByCost) -> Better | None:
+        compared.append(calls)
+        return better(self, known)
+
+    monkeypatch.setattr(Reoptimizer, "better", counting)
+    monkeypatch.setattr(reoptimizer, "_PERIOD_ROWS", 3_000)
+    engine = streams()
+    few, many = (batches(90, values_of_i=n, values_of_j=1_000) for n in (1_000, 100))
+    for batch in few[:80] + many[80:]:
+        engine.process(batch)
+        calls += 1
+    steady = [call for call in compared if 20 <= call < 80]  # windows are full from 10 on
+    assert 2 <= len(steady) <= 6
+    assert any(80 <= call <= 82 for call in compared), "rows of a have ten times the partners in b"

@@ -51,7 +51,7 @@ class EngineCheckpoint:
         """
         self._parts.queries.finish()
         changes = Changes(
-            self._parts.queries.everyone.now(), self._parts.queries.execution.pending.changes()
+            self._parts.queries.all.now(), self._parts.queries.execution.pending.changes()
         )
         pending = {_PENDING + name: changes[name] for name in changes.active()}
         tables = {**self._parts.inputs.contents, **pending}
@@ -112,7 +112,7 @@ class EngineCheckpoint:
             self._carry_out(program, tables, header["placements"]["queries"])
         self._statements.aside = {}
         self._restore(state, header["groups"])
-        queries = self._parts.queries.everyone.now()
+        queries = self._parts.queries.all.now()
         for name, trouble in header["trouble"].items():
             queries[name].failures = FailureCounts(*trouble)
         self._parts.queries.placements.restore_measured(header["placements"])

@@ -37,6 +37,7 @@ from eddyline.physical.strategy import Strategy
 from eddyline.runtime.eddy.eddy import Eddy
 from eddyline.runtime.eddy.per_query import PerQuery
 from eddyline.runtime.failures import Failure, collecting
+from eddyline.runtime.feedback.join_counts import JoinCounts
 from eddyline.runtime.graph import Chain, Graph, Ran, in_order
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.window_join.joined_work import JoinedWork
@@ -209,10 +210,10 @@ class Execution:
         """Whether other queries have operators of what feedback would be relayed through."""
         return self._planner.shares_inputs(plan)
 
-    def joined(self, join: Join) -> tuple[int, int] | None:
-        """Rows that a join of a tree has joined so far, and results; None: it does not run."""
+    def joined(self, join: Join) -> JoinCounts | None:
+        """Rows of a join of a tree so far, and results; None: it does not run."""
         operator = self._planner.join(join)
-        return None if operator is None else (operator.joined, operator.rows_out)
+        return None if operator is None else operator.counts
 
     def _new_tree(
         self, query: Query, placement: TreePlacement, *, report: bool

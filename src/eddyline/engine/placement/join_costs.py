@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Final
 
 from eddyline.algebra.plan import Plan
@@ -21,18 +22,19 @@ from eddyline.optimizer.joins.query import JoinQuery, Source
 from eddyline.optimizer.joins.search import cheapest
 from eddyline.optimizer.joins.trees import Tree, show
 from eddyline.optimizer.statistics import Statistics
+from eddyline.runtime.feedback.join_counts import NO_ROWS, JoinCounts
 from eddyline.sharing.reordering import Joins
 
 #: Minimum number of rows of a fan-out.
 _LEAST_ROWS: Final = 256
 
-#: By subtree: rows that its join has joined, and results.
-Counts = Mapping[Tree, tuple[int, int]]
+#: By subtree, inputs before the joins above them.
+Counts = Mapping[Tree, JoinCounts]
 
 
 @dataclass
 class FanOuts:
-    """Results per row of the joins of a query, by subtree.
+    """Results per row of the joins of a query, by subtree, as they would be without feedback.
 
     Attributes:
         of: of all joins that have run, as measured last.
@@ -40,22 +42,40 @@ class FanOuts:
     """
 
     of: dict[Tree, float] = field(default_factory=dict)
-    counts: dict[Tree, tuple[int, int]] = field(default_factory=dict)
+    counts: dict[Tree, JoinCounts] = field(default_factory=dict)
 
     def measure(self, counts: Counts) -> None:
         """Measure the joins that have had enough rows since they were measured last."""
-        for tree, (rows, results) in self.since(counts).items():
-            if rows >= _LEAST_ROWS:
-                self.of[tree] = max(results, 1 / 2) / rows
+        since = self.since(counts)
+        for tree, joined in since.items():
+            if joined.rows >= _LEAST_ROWS:
+                results = max(joined.results, 1 / 2) / _admitted(tree, since)
+                self.of[tree] = results / _rows_without_feedback(tree, since)
                 self.counts[tree] = counts[tree]
 
-    def since(self, counts: Counts) -> dict[Tree, tuple[int, int]]:
+    def since(self, counts: Counts) -> dict[Tree, JoinCounts]:
         """Rows and results since the joins were measured last."""
-        found = {}
-        for tree, (came, went) in counts.items():
-            came_before, went_before = self.counts.get(tree, (0, 0))
-            found[tree] = came - came_before, went - went_before
-        return found
+        return {t: n.since(self.counts.get(t, NO_ROWS)) for t, n in counts.items()}
+
+
+def _admitted(tree: Tree, counts: Counts, between: int = 0) -> float:
+    """The share of the results of a tree that are made, of those that it would make if joins
+    further up did not withhold rows.
+
+    Args:
+        between: number of joins between the tree and those.
+    """
+    if isinstance(tree, int) or tree not in counts:
+        return 1.0
+    below = (_admitted(part, counts, between + 1) for part in tree)
+    return prod(below, start=counts[tree].admitted(between))
+
+
+def _rows_without_feedback(tree: Tree, counts: Counts) -> float:
+    """The rows that a join would have if the joins below made all of their results."""
+    assert not isinstance(tree, int), "a source is no join"
+    inputs = zip(tree, (counts[tree].left, counts[tree].right), strict=True)
+    return sum(rows.came / _admitted(part, counts) for part, rows in inputs)
 
 
 def as_measured(

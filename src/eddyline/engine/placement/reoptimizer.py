@@ -13,7 +13,7 @@ from eddyline.engine.placement import fan_outs
 from eddyline.engine.placement.candidates import learned, may_wait
 from eddyline.engine.placement.fan_outs import Steadiness
 from eddyline.engine.placement.feedback_trials import FeedbackTrials
-from eddyline.engine.placement.join_costs import FanOuts, as_measured, best_tree, shown
+from eddyline.engine.placement.join_costs import Counts, FanOuts, as_measured, best_tree, shown
 from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
 from eddyline.engine.placement.records import tree_from
 from eddyline.engine.planning import Planning
@@ -22,6 +22,7 @@ from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.query import JoinQuery
 from eddyline.optimizer.joins.trees import Tree
 from eddyline.optimizer.statistics import Statistics
+from eddyline.runtime.feedback.join_counts import NO_ROWS, JoinCounts, counts_from
 from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.stateless import Scan
 from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_in
@@ -31,8 +32,14 @@ from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_in
 _PERIOD_ROWS: Final = 32_768
 #: Queries whose costs are compared at a time.
 _AT_ONCE: Final = 8
+#: Maximum number of looks between two comparisons while fan-outs and shares of rows are steady.
+_COMPARED_EVERY: Final = 16
 #: Orders whose costs differ by less cost the same.
 _CHEAPER: Final = 0.999
+
+
+def _new_steadiness() -> Steadiness:
+    return Steadiness(fan_outs.CHANGED)
 
 
 @dataclass
@@ -42,6 +49,28 @@ class ByCost:
     query: Query
     joins: Joins
     measured: FanOuts = field(default_factory=FanOuts)
+    _steadiness: Steadiness = field(default_factory=_new_steadiness)
+    _steady_for: int = 0
+
+    def restart(self) -> None:
+        """It runs in another way from now on."""
+        self.measured.counts.clear()
+        self._steadiness, self._steady_for = _new_steadiness(), 0
+
+    def may_differ(self, counts: Counts) -> bool:
+        """Measure the joins; returns whether another order may have become the best one.
+
+        A comparison takes as long as some thousand rows; while fan-outs and shares of the rows are
+        steady it comes after 1, 2, 4, 8 and then every 16 looks.
+        """
+        self.measured.measure(counts)
+        rows = {tree: (n.rows, n.results) for tree, n in counts.items()}
+        everything = sum(came for came, _ in rows.values())
+        shares = {(tree, "share"): (everything, came) for tree, (came, _) in rows.items()}
+        is_steady = self._steadiness.look({**rows, **shares})
+        self._steady_for = self._steady_for + 1 if is_steady else 0
+        looks = self._steady_for
+        return looks % _COMPARED_EVERY == 0 or (looks < _COMPARED_EVERY and looks.bit_count() == 1)
 
     @property
     def placement(self) -> TreePlacement:
@@ -120,8 +149,7 @@ class Reoptimizer:
         """
         placement = query.placement
         if isinstance(placement, TreePlacement) and placement.joins is not None:
-            known = self.by_cost.setdefault(query.name, ByCost(query, placement.joins))
-            known.measured.counts.clear()
+            self.by_cost.setdefault(query.name, ByCost(query, placement.joins)).restart()
             return
         self.forget(query)
         flow = placement.learned_in if isinstance(placement, TreePlacement) else placement
@@ -149,8 +177,7 @@ class Reoptimizer:
             if placement is not None:
                 yield watched.query, placement
         for known in self.due():
-            known.measured.measure(self._counts(known))
-            better = self.better(known)
+            better = self.better(known) if known.may_differ(self.counts(known)) else None
             if better is not None:
                 share = f"{better.share:.0%} of what its joins cost in the order before"
                 yield known.query, self.reordered(known, better.tree, f"expected to take {share}")
@@ -198,8 +225,8 @@ class Reoptimizer:
         elapsed_us = self._execution.elapsed_us(known.query)
         return as_measured(known.joins, self._planning.known(), known.measured.of, elapsed_us)
 
-    def _counts(self, known: ByCost) -> dict[Tree, tuple[int, int]]:
-        """Rows that the joins of a tree have joined so far, and results."""
+    def counts(self, known: ByCost) -> dict[Tree, JoinCounts]:
+        """Rows and results of the joins of a tree so far, inputs before the joins above them."""
         joins = joins_in(known.placement.plan, known.order)
         counts = {tree: self._execution.joined(join) for tree, join in joins.items()}
         return {tree: count for tree, count in counts.items() if count is not None}
@@ -211,7 +238,7 @@ class Reoptimizer:
         measured = {
             name: {
                 "fan_outs": list(known.measured.of.items()),
-                "since": list(known.measured.since(self._counts(known)).items()),
+                "since": list(known.measured.since(self.counts(known)).items()),
             }
             for name, known in self.by_cost.items()
         }
@@ -226,5 +253,5 @@ class Reoptimizer:
             self.by_cost[name].measured = FanOuts(
                 {tree_from(tree): fan_out for tree, fan_out in measured["fan_outs"]},
                 # the operators count from zero
-                {tree_from(tree): (-came, -went) for tree, (came, went) in measured["since"]},
+                {tree_from(tree): NO_ROWS.since(counts_from(n)) for tree, n in measured["since"]},
             )

@@ -24,6 +24,7 @@ from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.work import Work
 from eddyline.runtime.eddy.eddy_flow import EddyFlow
 from eddyline.runtime.eddy.flow import Flow
+from eddyline.runtime.feedback.join_counts import JoinCounts
 from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.sharing.flow_work import FlowWork, SubscriptionWork
@@ -69,7 +70,7 @@ class Workload:
 
     Args:
         queries: those that run, by name.
-        joined: pairs and results that a join of a tree has had; None: it does not run.
+        joined: rows and results of a join of a tree so far; None: it does not run.
 
     Attributes:
         results: of the joins of trees, against the estimate.
@@ -81,9 +82,9 @@ class Workload:
         queries: Mapping[str, Query],
         placements: Placements,
         reoptimizer: Reoptimizer,
-        joined: Callable[[Join], tuple[int, int] | None],
+        joined: Callable[[Join], JoinCounts | None],
     ) -> None:
-        self.results = JoinResults(lambda join: (joined(join) or (0, None))[1])
+        self.results = JoinResults(lambda join: None if (n := joined(join)) is None else n.results)
         self.times = CpuTimes()
         self._queries = queries
         self._placements = placements

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from eddyline.optimizer.joins.flows import Flow, joined, source_flows
@@ -17,8 +17,9 @@ def corrected(query: JoinQuery, fan_outs: Mapping[Tree, float]) -> JoinQuery:
     """The query with selectivities by which joins make as much as they have been seen to make.
 
     Values that are not spread evenly, or go together in several columns, make estimates wrong by
-    any factor; where a join has run, its results are counted. A correction is shared among all
-    terms that the join decides.
+    any factor; where a join has run, its results are counted. A correction is shared among the
+    terms that the join decides, but for those that a join of two sources has decided alone. If such
+    a join has decided each of several terms, there is no correction: they are not independent.
 
     Args:
         fan_outs: results per input row of a join from either side, by its tree.
@@ -29,10 +30,15 @@ def corrected(query: JoinQuery, fan_outs: Mapping[Tree, float]) -> JoinQuery:
     >>> corrected(query, {(0, 1): 1.0}).terms[0].selectivity
     0.1
     """
+    known: set[int] = set()
     for tree in sorted(fan_outs, key=lambda t: mask(t).bit_count()):
+        decided = _decided(query, tree)
+        unknown = [n for n in decided if n not in known]
         expected = _fan_out(query, tree)
-        if expected:
-            query = _scaled(query, tree, fan_outs[tree] / expected)
+        if expected and (unknown or len(decided) == 1):
+            query = _scaled(query, unknown or decided, fan_outs[tree] / expected)
+        if len(decided) == 1 and mask(tree).bit_count() == 2:
+            known.update(decided)
     return query
 
 
@@ -48,14 +54,18 @@ def _fan_out(query: JoinQuery, tree: Tree) -> float:
     return flows[tree].load / load if load else 0.0
 
 
-def _scaled(query: JoinQuery, tree: Tree, factor: float) -> JoinQuery:
-    """The query with a factor on the terms that the join on top of a tree decides."""
+def _decided(query: JoinQuery, tree: Tree) -> list[int]:
+    """The numbers of the terms that the join on top of a tree decides."""
     assert not isinstance(tree, int), "a source is no join"
     left, right = map(mask, tree)
-    decided = [n for n, t in enumerate(query.terms) if _decides(left, right, t.sources)]
+    return [n for n, t in enumerate(query.terms) if _decides(left, right, t.sources)]
+
+
+def _scaled(query: JoinQuery, numbers: Sequence[int], factor: float) -> JoinQuery:
+    """The query with a factor on some of its terms together."""
     terms = list(query.terms)
-    for number in decided:
-        share = terms[number].selectivity * factor ** (1 / len(decided))
+    for number in numbers:
+        share = terms[number].selectivity * factor ** (1 / len(numbers))
         terms[number] = replace(terms[number], selectivity=min(1.0, max(_LEAST_SHARE, share)))
     return JoinQuery(query.sources, tuple(terms))
 

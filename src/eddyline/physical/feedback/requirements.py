@@ -15,6 +15,7 @@ Source: Yang and Papadias 2008, sections III and IV; the order of probes is ours
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Final, TypeAlias
 
 from eddyline.algebra.expressions import Expr, columns_of, shift_columns
@@ -100,6 +101,19 @@ TABLE: Final[Path] = (-1,)
 def is_outside(path: Path) -> bool:
     """Whether these are rows that the results of a tree meet outside of it."""
     return bool(path) and path[0] < 0
+
+
+def joins_between(path: Path, requirement: Requirement) -> int:
+    """The number of joins between the one at a path and the one that requires matches of its rows:
+    0 for the next one.
+    """
+    probed = requirement.inputs[0]
+    if is_outside(probed):
+        return len(path)
+    shared = sum(
+        1 for _ in takewhile(lambda steps: steps[0] == steps[1], zip(path, probed, strict=False))
+    )
+    return len(path) - shared - 1
 
 
 def join_tree(

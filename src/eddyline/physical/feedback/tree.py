@@ -32,6 +32,7 @@ from eddyline.physical.feedback.requirements import (
     is_outside,
     join_below,
     join_tree,
+    joins_between,
     requirements_of,
 )
 from eddyline.physical.patterns import base_scan, row_ids_of
@@ -195,8 +196,11 @@ class FeedbackTree:
             feedback.combinations = self._planner.combinations(feedback, path, further)
         elif feedback.combinations is not None:
             feedback.combinations.ending = True
-        for gate, probes in zip(feedback.gates, wanted, strict=True):
+        for side, probes in enumerate(wanted):
+            gate = feedback.gates[side]
             gate.add((self, path), probes, unjudged=not is_new)
+            required = self._tree.requirements[(*path, side)] if probes else ()
+            feedback.inputs[side].between = [joins_between(path, r) for r in required]
         for operator, more in zip((join, *judges), (further, *probed), strict=True):
             self._graph.add_inputs(operator, list(more))
             self._probed.append((operator, list(more)))

@@ -153,7 +153,7 @@ class SharedView:
     def answer(self, clock: int, bits: Sequence[int]) -> Batch:
         """The results that are in the answers of some queries at ``clock``, with these queries."""
         if self._store is None or self._layout is None:
-            return empty_like(self._flow.answer(clock, bits[:1])).sent_to(self._nobody())
+            return empty_like(self._flow.answer(clock, bits[:1])).sent_to(self._no_recipients())
         exp, ts, seq, number, *more = self._store.rows()
         rows, required = self._sets.required_by(number, self._lineage(bits))
         alive = np.flatnonzero(exp[rows] > clock)
@@ -175,7 +175,7 @@ class SharedView:
         to = recipients_of(batch.exp, blocks, self._flow.width, lives)
         return batch.sent_to(to.only(to.exp > clock))
 
-    def _nobody(self) -> Recipients:
+    def _no_recipients(self) -> Recipients:
         nothing = np.zeros(0, np.int64)
         return Recipients(nothing, np.zeros(self._flow.width + 1, np.int64), nothing)
 

@@ -31,12 +31,13 @@ class ProbeQueue:
         probe: finds the match.
         trial: measures whether the probe is useful.
         missed: number of rows without the match so far.
+        withheld: number of rows suspended for it that have not been released.
     """
 
     def __init__(self, probe: MatchProbe, buffer: RowBuffer, trial: Trial) -> None:
         self.probe = probe
         self.trial = trial
-        self.missed = 0
+        self.missed = self.withheld = 0
         self._buffer = buffer
         self._suspended: HashIndex | None = buffer.new_index()  # None: rows pass unprobed
 
@@ -53,11 +54,17 @@ class ProbeQueue:
 
     def fall_asleep(self) -> Array:
         """Let rows pass unprobed for a while; returns positions of those that were suspended."""
-        suspended = self.suspended.take_all()
+        suspended = self.take_all()
         self.trial.fall_asleep()
         self.probe.release()
         self.suspended.close()  # the rows of large inputs would go on having a lane for it
         self._suspended = None
+        return suspended
+
+    def take_all(self) -> Array:
+        """Take out the suspended rows; returns their positions."""
+        suspended = self.suspended.take_all()
+        self.withheld -= suspended.size
         return suspended
 
     def let_pass(self, rows: int) -> None:
@@ -136,6 +143,7 @@ class Consumer:
             left = left[found.there]
             queue.trial.refused += rows.ts.size - left.size
             queue.missed += (rows.ts.size - left.size) * are_new
+            queue.withheld += rows.ts.size - left.size
         ok = np.zeros(positions.size, np.bool_)
         ok[left] = True
         return ok
@@ -156,6 +164,7 @@ class Consumer:
             queue.suspended.link(found[unmatched.rows], unmatched.keys)
             found = np.delete(found, unmatched.rows)
         queue.trial.resumed += found.size
+        queue.withheld -= found.size
         return found
 
     def suspended(self) -> tuple[Array, int]:
@@ -174,7 +183,7 @@ class Consumer:
         """Forget which rows are suspended: all are to be judged again."""
         for queue in self.queues:
             if not queue.asleep:
-                queue.suspended.take_all()
+                queue.take_all()
         self.unjudged = True
 
     def close(self) -> None:
@@ -328,6 +337,16 @@ class Gate:
     def is_unprobed(self) -> bool:
         """Whether all rows pass some consumer unprobed."""
         return any(c.requires_all for c in self._consumers.values())
+
+    @property
+    def withheld(self) -> list[int]:
+        """By probe, the number of rows suspended for its match that have not been released; empty
+        where several trees read what is joined here.
+        """
+        if len(self._consumers) != 1:
+            return []
+        (consumer,) = self._consumers.values()
+        return [queue.withheld for queue in consumer.queues]
 
     @property
     def missed(self) -> list[int]:

@@ -10,6 +10,7 @@ import numpy as np
 from eddyline.kernels.merge import interleaved, merge_destinations
 from eddyline.runtime.batch import EXPIRY, Batch, Evaluator, merge
 from eddyline.runtime.feedback.gate import Gate
+from eddyline.runtime.feedback.join_counts import InputCounts
 from eddyline.runtime.feedback.key_index import KeyIndex
 from eddyline.runtime.join_inputs.buffer import InputBuffer
 from eddyline.runtime.join_inputs.gated_rows import GatedRows, Passed
@@ -83,6 +84,7 @@ class GatedInput(JoinInput):
 
     Attributes:
         joined: number of rows that have become visible.
+        between: by probe of the gate, the number of joins up to the one that requires the match.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class GatedInput(JoinInput):
         super().__init__(buffer.rows, keys, index=index, scanned=scanned)
         self.buffer = buffer
         self.joined = 0
+        self.between: Sequence[int] = ()
         self._gated = gated
         self._shared = shared
         self._noted: Lane | None = None  # in which chunk rows became visible; 0: before the notes
@@ -114,6 +117,16 @@ class GatedInput(JoinInput):
     def gate(self) -> Gate | None:
         """The gate before which rows are suspended, if there is one."""
         return None if self._gated is None else self._gated.gate
+
+    @property
+    def counts(self) -> InputCounts:
+        """The number of rows so far."""
+        if self._gated is None:
+            return InputCounts(self.joined, self.joined)
+        withheld = [0] * (1 + max(self.between, default=-1))
+        for between, rows in zip(self.between, self._gated.gate.withheld, strict=False):
+            withheld[between] += rows
+        return InputCounts(self._gated.came, self.joined, tuple(withheld))
 
     def released(self, batch: Batch, before: Progress) -> Released:
         """Which rows become visible now, of the chunk's rows and of those suspended."""

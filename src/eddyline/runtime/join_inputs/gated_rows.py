@@ -65,6 +65,7 @@ class GatedRows(Operator):
 
     Attributes:
         has_begun: there may be rows.
+        came: number of rows, suspended or not.
         visible: the admitted rows by join key; the join adds those of a chunk. Rows that have left
             stay in it.
         chunk: the number of the chunk.
@@ -88,6 +89,7 @@ class GatedRows(Operator):
         self.buffer = buffer
         self.gate = gate
         self.has_begun = False
+        self.came = 0
         self.visible = HashIndex(buffer.rows.store, scanned=scanned)
         self.passed = Passed(_NO_ROWS, _NO_ROWS)
         self.keys = KeySets(self)
@@ -121,9 +123,10 @@ class GatedRows(Operator):
     def _keyed(self, batch: Batch, positions: Array) -> tuple[Batch, Array, Array]:
         """The rows, at these positions, that have a join key, and the keys."""
         keys, usable = self._join_keys(batch)
-        if usable is None:
-            return batch, positions, keys
-        return batch.where(usable), positions[usable], keys[usable]
+        if usable is not None:
+            batch, positions, keys = batch.where(usable), positions[usable], keys[usable]
+        self.came += len(batch)
+        return batch, positions, keys
 
     def _admit(self, batch: Batch, positions: Array, keys: Array, released: Array) -> Batch:
         admitted = self.gate.admit(batch, positions)

@@ -27,6 +27,7 @@ import numpy as np
 from eddyline.kernels.hash_join import match_pairs
 from eddyline.kernels.merge import merged_pairs
 from eddyline.runtime.batch import Batch, Predicate, merge, paired, side_by_side
+from eddyline.runtime.feedback.join_counts import InputCounts, JoinCounts
 from eddyline.runtime.feedback.join_feedback import JoinFeedback
 from eddyline.runtime.join_inputs.join_input import JoinInput
 from eddyline.runtime.operators.base import Operator, Tick
@@ -121,6 +122,15 @@ class Join(Operator):
     def joined(self) -> int:
         """Number of rows that have been joined."""
         return self.rows_in if self.feedback is None else self.feedback.joined
+
+    @property
+    def counts(self) -> JoinCounts:
+        """Rows and results so far; without feedback all rows as those of the left input."""
+        if self.feedback is None:
+            all_rows = InputCounts(self.rows_in, self.rows_in)
+            return JoinCounts(all_rows, InputCounts(0, 0), self.rows_out)
+        left, right = self.feedback.inputs
+        return JoinCounts(left.counts, right.counts, self.rows_out + self.spared)
 
     @property
     def spared(self) -> int:

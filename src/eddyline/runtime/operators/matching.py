@@ -204,8 +204,8 @@ class Matching(Operator):
     def _right_events(self, batch: Batch, keys: list[pa.Array]) -> Events:
         slot = self._table.slots(keys, len(batch))
         ids = batch.ids[: self._right.id_width]
-        everyone = np.ones(len(batch), np.bool_)
-        self._wait(self._right.expiries, batch.exp, [slot, batch.sign, *ids], everyone)
+        all_rows = np.ones(len(batch), np.bool_)
+        self._wait(self._right.expiries, batch.exp, [slot, batch.sign, *ids], all_rows)
         kind = np.where(batch.sign > 0, kernels.RIGHT_IN, kernels.RIGHT_OUT).astype(np.int8)
         return Events(kind, slot, np.full(len(batch), _NO_ROW), np.stack((batch.ts, batch.seq)))
 

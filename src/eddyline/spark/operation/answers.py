@@ -115,7 +115,7 @@ class Answers:
             self._read[question] = batch_id
             asked = self._asked.get(question)
             if asked is None or not asked.answer.set_running_or_notify_cancel():
-                continue  # nobody waits any more
+                continue  # its caller waits no more
             try:
                 parts = batch.answers.get(question, [])
                 asked.answer.set_result(self._put_together(asked, reported, parts))

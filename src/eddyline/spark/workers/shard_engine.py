@@ -184,14 +184,14 @@ class ShardEngine:
     @property
     def in_parts(self) -> set[str]:
         """The queries whose groups are computed in parts."""
-        everyone = self.engine.parts.queries.everyone.now()
-        return {name for name, query in everyone.items() if query.in_parts}
+        known = self.engine.parts.queries.all.now()
+        return {name for name, query in known.items() if query.in_parts}
 
     @property
     def altered_routes(self) -> dict[str, OutputRoute]:
         """The routes of queries whose groups are computed in parts and whose sinks were altered."""
-        everyone = self.engine.parts.queries.everyone.now()
-        altered = (everyone[name] for name in self.engine.parts.definitions.altered("query"))
+        known = self.engine.parts.queries.all.now()
+        altered = (known[name] for name in self.engine.parts.definitions.altered("query"))
         return {query.name: self.routes[query.name] for query in altered if query.in_parts}
 
     def current_parts(self) -> dict[str, pa.Table]:

@@ -84,12 +84,12 @@ class CliqueSetting:
     @property
     def statistics(self) -> Statistics:
         """What an optimizer may know of the sources."""
-        everyone = range(self.sources)
+        numbers = range(self.sources)
         return Statistics(
-            rates={source_name(s): self.rate for s in everyone},
+            rates={source_name(s): self.rate for s in numbers},
             values={
                 (source_name(s), c): self.largest(s)
-                for s in everyone
+                for s in numbers
                 for c in columns(s, self.sources)
             },
         )

@@ -61,16 +61,16 @@ def clique_join(tree: Tree, window_s: int) -> str:
 
 def flat_join(sources: int, window_s: int) -> str:
     """The query as one SELECT, whose joins the optimizer orders; its columns are the same."""
-    everyone = range(sources)
+    numbers = range(sources)
     shown = ", ".join(
         f"{source_name(s)}.{c} AS {source_name(s)}_{c}"
-        for s in everyone
+        for s in numbers
         for c in columns(s, sources)
     )
-    streams = ", ".join(f"{source_name(s)} [RANGE {window_s} SECONDS]" for s in everyone)
+    streams = ", ".join(f"{source_name(s)} [RANGE {window_s} SECONDS]" for s in numbers)
     equal = " AND ".join(
         f"{source_name(s)}.{_column(s, t)} = {source_name(t)}.{_column(s, t)}"
-        for s in everyone
+        for s in numbers
         for t in range(s + 1, sources)
     )
     return f"SELECT {shown} FROM {streams} WHERE {equal}"
