@@ -25,6 +25,7 @@ CASES = {
     "join, rows a call": replace(_SMALL, rows=300, call_rows=7),
     "chain": replace(_SMALL, kind="chain", count=3, keys=200),
     "star": replace(_SMALL, kind="star", count=4, keys=400),
+    "cycle": replace(_SMALL, kind="cycle", count=3, keys=30),
     "groups": replace(_SMALL, kind="groups"),
     "over": replace(_SMALL, kind="over"),
     "distinct": replace(_SMALL, kind="distinct", keys=200),

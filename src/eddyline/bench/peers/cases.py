@@ -16,6 +16,8 @@ Columns = dict[str, npt.NDArray[np.int64]]
 SPACING_US: Final = 1_000
 #: Not the epoch: watermarks of some systems begin there.
 START_US: Final = 1_000_000
+#: Kinds of case that join several streams by the columns ``k`` and ``j``.
+LINKED: Final = ("chain", "star", "cycle")
 #: Coordinates of points and rules are whole numbers below this.
 PLANE: Final = 1_000_000
 #: Streams that take part, in the order in which their rows alternate, by kind of case.
@@ -36,7 +38,7 @@ class Case:
         window_rows: rows of one stream that a window holds.
         call_rows: rows of all streams that a peer gets at once, where it takes more than one.
         string_keys: the key ``k`` is a string of 14 characters.
-        count: of streams in a chain or a star, of rules or of queries.
+        count: of streams in a chain, star or cycle, of rules or of queries.
     """
 
     name: str
@@ -51,14 +53,13 @@ class Case:
     @property
     def streams(self) -> str:
         """The names of the streams, a letter each."""
-        return "abcdefgh"[: self.count] if self.kind in ("chain", "star") else _STREAMS[self.kind]
+        return "abcdefgh"[: self.count] if self.kind in LINKED else _STREAMS[self.kind]
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of each stream after ``ts``; ``v`` is the number of the row."""
         names = {
-            "chain": ("k", "j", "v"),
-            "star": ("k", "j", "v"),
+            **dict.fromkeys(LINKED, ("k", "j", "v")),
             "rules": ("x", "y", "v"),
             "queries": ("k", "x", "v"),
         }
@@ -71,7 +72,7 @@ class Case:
         In other cases a row leaves half-way between two that arrive, so that each instant
         has one change.
         """
-        half = 0 if self.kind in ("join", "queries", "chain", "star") else SPACING_US // 2
+        half = 0 if self.kind in ("join", "queries", *LINKED) else SPACING_US // 2
         return self.window_rows * len(self.streams) * SPACING_US + half
 
     @property
@@ -80,13 +81,14 @@ class Case:
         return self.rows * len(self.streams)
 
     def equal_keys(self) -> str:
-        """The condition of a chain or a star: the ``j`` of a row is the ``k`` of the next; or all
-        have the ``k`` of the first.
+        """The condition. Chain: the ``j`` of a row is the ``k`` of the next one; cycle: of the last
+        row, too, it is that of the first. Star: all have the ``k`` of the first.
         """
         first = self.streams[0]
         if self.kind == "star":
             return " AND ".join(f"{first}.k = {s}.k" for s in self.streams[1:])
-        return " AND ".join(f"{s}.j = {t}.k" for s, t in pairwise(self.streams))
+        following = pairwise(self.streams + (first if self.kind == "cycle" else ""))
+        return " AND ".join(f"{s}.j = {t}.k" for s, t in following)
 
     def make(self, stream: str) -> Columns:
         """The columns of a stream: ``ts`` in microseconds, ascending, and those of the kind."""

@@ -19,6 +19,7 @@ FULL: Final = (
     Case("chain of 6", "chain", 60_000, keys=20_000, count=6),
     Case("star of 3", "star", 200_000, keys=20_000, count=3),
     Case("star of 4", "star", 100_000, keys=20_000, count=4),
+    Case("cycle of 3", "cycle", 100_000, keys=1_000, count=3),
     Case("groups, 1", "groups", 500_000, keys=1, window_rows=100_000),
     Case("groups, 10,000", "groups", 500_000, keys=10_000, window_rows=100_000),
     Case("groups, 1,000,000", "groups", 500_000, keys=1_000_000, window_rows=100_000),
@@ -29,8 +30,10 @@ FULL: Final = (
     Case("rules, 1", "rules", 1_000_000),
     Case("rules, 100", "rules", 1_000_000, count=100),
     Case("rules, 10,000", "rules", 300_000, count=10_000),
+    Case("rules, 100,000", "rules", 100_000, count=100_000),
     Case("join queries, 10", "queries", 200_000, count=10),
     Case("join queries, 100", "queries", 100_000, count=100),
+    Case("join queries, 1,000", "queries", 50_000, count=1_000),
 )
 QUICK: Final = (
     Case("join, windows of 10,000", "join", 100_000),

@@ -17,6 +17,7 @@ WHY: Final[dict[tuple[str, str], str]] = {
             "join",
             "chain",
             "star",
+            "cycle",
             "groups",
             "over",
             "distinct",
@@ -47,6 +48,9 @@ WHY: Final[dict[tuple[str, str], str]] = {
     ),
     ("chain", "differential"): (
         "each composite is kept sorted by its next key, and a call has no fixed cost"
+    ),
+    ("cycle", "differential"): (
+        "a call has no fixed cost, and pairs that no third row closes are tuples of numbers"
     ),
     ("star", "differential"): "a call has no fixed cost, and the program is written for this join",
     ("star", "esper"): "an event is a method call, while a call of the engine has a fixed cost",

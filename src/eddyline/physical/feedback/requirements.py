@@ -15,7 +15,6 @@ Source: Yang and Papadias 2008, sections III and IV; the order of probes is ours
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Final, TypeAlias
 
 from eddyline.algebra.expressions import Expr, columns_of, shift_columns
@@ -110,10 +109,10 @@ def joins_between(path: Path, requirement: Requirement) -> int:
     probed = requirement.inputs[0]
     if is_outside(probed):
         return len(path)
-    shared = sum(
-        1 for _ in takewhile(lambda steps: steps[0] == steps[1], zip(path, probed, strict=False))
-    )
-    return len(path) - shared - 1
+    depth = 0  # of the join whose inputs have both
+    while path[depth] == probed[depth]:
+        depth += 1
+    return len(path) - depth - 1
 
 
 def join_tree(

@@ -51,11 +51,14 @@ final class Case {
         }
     }
 
-    /** What joins stream i of a chain or a star to those before. */
+    /** What joins stream i of a chain, a star or a cycle to those before. */
     String equalKeys(int i) {
-        return (kind.equals("star") ? streams[0] + ".k = " : streams[i - 1] + ".j = ")
+        String last = kind.equals("star") ? streams[0] + ".k = " : streams[i - 1] + ".j = ";
+        boolean closes = kind.equals("cycle") && i == streams.length - 1;
+        return last
                 + streams[i]
-                + ".k";
+                + ".k"
+                + (closes ? " AND " + streams[i] + ".j = " + streams[0] + ".k" : "");
     }
 
     /** A key as a string of 14 characters. */

@@ -163,7 +163,7 @@ public final class EsperPeer {
                             : "select v from S(x between ?:p0:long and ?:p1:long and y between ?:p2:long and"
                             + " ?:p3:long)";
             case "queries" -> queries(form, window);
-            case "chain", "star" -> chain(window, near);
+            case "chain", "star", "cycle" -> chain(window, near);
             default -> throw new IllegalArgumentException(asked.kind);
         };
     }

@@ -181,7 +181,7 @@ public final class Events {
         for (int i = 0; i < rows.length; i++) {
             rows[i] =
                     switch (asked.kind) {
-                        case "chain", "star" -> new Link(c[0][i], c[1][i], c[2][i], c[3][i]);
+                        case "chain", "star", "cycle" -> new Link(c[0][i], c[1][i], c[2][i], c[3][i]);
                         case "queries" -> new Valued(c[0][i], c[1][i], c[2][i], c[3][i]);
                         case "rules" -> new Point(c[0][i], c[1][i], c[2][i], c[3][i], side);
                         default ->
@@ -195,7 +195,7 @@ public final class Events {
 
     static Class<?> type(Case asked) {
         return switch (asked.kind) {
-            case "chain", "star" -> Link.class;
+            case "chain", "star", "cycle" -> Link.class;
             case "queries" -> Valued.class;
             case "rules" -> Point.class;
             default -> asked.hasTextKeys ? Text.class : Row.class;

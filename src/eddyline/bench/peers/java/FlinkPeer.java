@@ -134,7 +134,7 @@ public final class FlinkPeer {
             case "queries" ->
                     "SELECT a.us, b.us, a.x, a.v, b.v FROM a, b WHERE a.k = b.k AND "
                             + near("a", "b");
-            case "chain", "star" -> chain();
+            case "chain", "star", "cycle" -> chain();
             default -> throw new IllegalArgumentException(asked.kind);
         };
     }

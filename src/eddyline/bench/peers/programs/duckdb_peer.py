@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.bench.peers.bags import Bag, bag_of
-from eddyline.bench.peers.cases import PLANE, Case, key_texts, read_case, read_columns
+from eddyline.bench.peers.cases import LINKED, PLANE, Case, key_texts, read_case, read_columns
 from eddyline.bench.peers.programs.serve import serve
 
 #: Widths of buckets to try, in windows.
@@ -21,7 +21,7 @@ _WIDTHS: Final = (1, 4, 16)
 
 def forms(case: Case) -> tuple[str, ...]:
     """The names of the forms of a case."""
-    if case.kind in ("join", "queries", "chain", "star"):
+    if case.kind in ("join", "queries", *LINKED):
         packed = () if case.string_keys else ("packed",)
         return tuple(f"{how} {width}" for width in _WIDTHS for how in ("two-keys", *packed))
     return ("statement",)
@@ -74,7 +74,7 @@ def _run(case: Case, connection: Any, sql: str) -> Bag:
 def statement(case: Case, form: str) -> str:
     """The query of a case."""
     window, last = case.window_us, f"(SELECT max(ts) FROM {case.streams[-1]})"
-    if case.kind in ("join", "queries", "chain", "star"):
+    if case.kind in ("join", "queries", *LINKED):
         how, width = form.split()
         return _joins(case, how == "packed", int(width) * window)
     if case.kind == "groups":
@@ -137,7 +137,7 @@ def _absent(window_us: int, last: str) -> str:
 
 def _joins(case: Case, packed: bool, bucket_us: int) -> str:
     """Joins by time bucket: a row is repeated for each bucket that its partners can be in."""
-    if case.kind in ("chain", "star"):
+    if case.kind in LINKED:
         return _chain(case, packed, bucket_us)
     pairs = _pairs(case, "a", "b", ("k", "k"), packed, bucket_us)
     if case.kind == "join":
@@ -149,7 +149,7 @@ def _joins(case: Case, packed: bool, bucket_us: int) -> str:
 
 def _chain(case: Case, packed: bool, bucket_us: int) -> str:
     following = "k" if case.kind == "star" else "j"
-    joined, known = "a", f"SELECT ts AS ats, v AS av, ts, {following} AS key FROM a"
+    joined, known = "a", f"SELECT ts AS ats, v AS av, k AS first, ts, {following} AS key FROM a"
     for right in case.streams[1:]:
         near = " AND ".join(f"abs(l.{s}ts - r.ts) < {case.window_us}" for s in joined)
         left_key, right_key = _keys("l.key", "l.h", "r.k", "r.h", packed)
@@ -160,7 +160,8 @@ def _chain(case: Case, packed: bool, bucket_us: int) -> str:
             JOIN (SELECT *, {_near(case, bucket_us)} AS h FROM {right}) AS r
               ON {left_key} = {right_key} AND {near}"""
         joined += right
-    return f"SELECT {', '.join(f'{s}v' for s in case.streams)} FROM ({known})"
+    met = " WHERE key = first" if case.kind == "cycle" else ""
+    return f"SELECT {', '.join(f'{s}v' for s in case.streams)} FROM ({known}){met}"
 
 
 def _pairs(

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 import eddyline
 from eddyline.bench.peers.bags import Bag, bag_of
-from eddyline.bench.peers.cases import Case, key_texts, read_case, read_columns
+from eddyline.bench.peers.cases import LINKED, Case, key_texts, read_case, read_columns
 from eddyline.bench.peers.programs.serve import serve
 from eddyline.types import TIMESTAMP
 
@@ -96,7 +96,7 @@ def statements(case: Case, folder: Path, form: str) -> list[str]:
             f"b [RANGE {w} MICROSECONDS] WHERE a.k = b.k AND a.x < {x}"
             for i, (w, x) in enumerate(zip(rules["window_us"], rules["x"], strict=True))
         ]
-    if case.kind in ("chain", "star"):
+    if case.kind in LINKED:
         return [f"CREATE QUERY q AS {_chain(case, window)}"]
     texts = {
         "join": f"SELECT a.k, a.v AS av, b.v AS bv FROM a {window}, b {window} WHERE a.k = b.k",

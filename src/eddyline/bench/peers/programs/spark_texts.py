@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from eddyline.bench.peers.cases import Case, Columns
+from eddyline.bench.peers.cases import LINKED, Case, Columns
 
 _FACTOR: Final = 0x9E3779B97F4A7C15 - 2**64
 #: ``customer``, of which every key begins, as the polynomial of its bytes.
@@ -116,7 +116,7 @@ def by_batch(case: Case, last_us: int, newest_us: int) -> str:
 
 def _joined(case: Case) -> str:
     streams = case.streams
-    if case.kind in ("chain", "star"):
+    if case.kind in LINKED:
         values = ", ".join(f"{s}.v AS {s}v" for s in streams)
         return f"SELECT {values} FROM {', '.join(streams)} WHERE {case.equal_keys()}"
     names = "a.k, a.v AS av, b.v AS bv"

@@ -41,7 +41,7 @@ pub fn run(asked: &Arc<Case>, form: &str, rows: Prepared) -> Ran {
         ("absent", Prepared::Numbers(rows)) => absent(asked, rows),
         ("rules", Prepared::Numbers(rows)) => rules(asked, form, rows),
         ("queries", Prepared::Numbers(rows)) => queries(asked, rows),
-        ("chain" | "star", Prepared::Numbers(rows)) => chain(asked, rows),
+        ("chain" | "star" | "cycle", Prepared::Numbers(rows)) => chain(asked, rows),
         _ => panic!("no such case"),
     }
 }
@@ -267,11 +267,13 @@ fn queries(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
 }
 
 /// Joins from left to right: a composite's key is the `j` of its last row, in a star its `k`.
+/// In a cycle the last key is the `k` of the first row, which is kept beside the values.
 fn chain(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
     directly(asked, move |worker, asked, bag| {
         let probe = ProbeHandle::new();
         let several = asked.streams.len();
         let is_star = asked.kind == "star";
+        let is_cycle = asked.kind == "cycle";
         let inputs = worker.dataflow(|scope| {
             type Link = (u64, (u64, u64, u64));
             let mut inputs = Vec::new();
@@ -285,7 +287,7 @@ fn chain(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
             // by j, or in a star by k: the latest ts, and the values so far
             let first = rows.next().expect("a stream");
             let mut known = first.map(move |(k, (ts, j, v))| {
-                (if is_star { k } else { j }, (ts, [v, 0, 0, 0, 0, 0]))
+                (if is_star { k } else { j }, (ts, [v, 0, 0, 0, 0, if is_cycle { k } else { 0 }]))
             });
             for (at, next) in rows.enumerate() {
                 known = known.arrange_by_key().join_core(next.arrange_by_key(), move |k, l, r| {
@@ -295,6 +297,7 @@ fn chain(asked: &Arc<Case>, rows: Vec<Vec<[u64; 4]>>) -> Ran {
                 });
             }
             known
+                .filter(move |(key, (_, values))| !is_cycle || *key == values[5])
                 .inspect_batch(move |_, found| {
                     let mut bag = bag.borrow_mut();
                     for ((_, (ts, values)), time, times) in found {
