@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from eddyline import Engine, EngineOptions
+from eddyline.engine.overload.intake_times import IntakeTimes
 from eddyline.optimizer.byte_sizes import bytes_text
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.optimizer.thinned import thinned
@@ -116,7 +117,11 @@ def test_measured_state_stays_below_the_limit(executor: str) -> None:
     assert kept(limited)
 
 
-def test_long_texts_are_seen() -> None:
+@pytest.mark.parametrize("busy", [False, True])
+def test_long_texts_are_seen(busy: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where what a row costs before the operators changes all the time."""
+    if busy:
+        monkeypatch.setattr(IntakeTimes, "look", lambda *_: True)
     ddl = "CREATE STREAM a (ts TIMESTAMP, k BIGINT, t STRING) TIMESTAMP BY ts"
     eng = engine(ddl, "1 GB")
     eng.query("SELECT k, t FROM a [RANGE 1 HOUR] ON OVERLOAD SHED", name="q")

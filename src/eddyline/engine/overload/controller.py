@@ -316,7 +316,7 @@ class Overload:
         kept = thinned(replace(self._known_rows(), rates=rates, age_s=age_s), keep)
         steady_us = inf if self._kept_since is None else before_us - self._kept_since
         learnt = self._workload.learn(kept, seconds, steady_us, self._timed_by)
-        if self._look_at_intake() or self._look_at_state(kept) or learnt:
+        if any([learnt, self._look_at_intake(), self._look_at_state(kept)]):
             self.changed()
         if any(_differ(rate, self._rates.get(s)) for s, rate in rates.items()):
             self._rates = rates
