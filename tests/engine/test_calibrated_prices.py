@@ -67,7 +67,24 @@ def test_a_broken_file_is_ignored_and_named(cache: Path, content: str) -> None:
     assert Engine().options.prices == MEASURED
 
 
-def test_a_saved_engine_keeps_the_prices_that_its_plans_were_chosen_by() -> None:
+def test_plans_do_not_depend_on_prices() -> None:
+    """By fitted ones pairs of rows may seem to cost nothing."""
+    windows = {s: f"{s} [RANGE 4 SECONDS] AS {s}" for s in "abcd"}
+    sql = (
+        "SELECT u.x, u.y FROM (SELECT a.x, b.y FROM {a}, {b} WHERE a.x = b.x UNION ALL "
+        "SELECT d.x, d.y FROM {d}) AS u, {c} WHERE u.y = c.y"
+    )
+    free = Prices(make_s=0.0, compare_s=0.0, expire_s=1e-6, pass_s=1e-6)
+    texts = []
+    for prices in (TYPICAL, free):
+        engine = engine_with(prices=prices)
+        for stream in windows:
+            engine.sql(f"CREATE STREAM {stream} (ts TIMESTAMP, x BIGINT, y BIGINT) TIMESTAMP BY ts")
+        texts.append(engine.query(sql.format(**windows), name="q").explain())
+    assert texts[0] == texts[1]
+
+
+def test_a_saved_engine_keeps_its_prices() -> None:
     file = io.BytesIO()
     engine_with(prices=MEASURED).save(file)
     file.seek(0)

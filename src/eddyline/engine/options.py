@@ -60,8 +60,8 @@ class EngineOptions:
             None: every call finishes.
         statistics: rates and numbers of values by which plans are chosen. They take precedence over
             those that CREATE STREAM and CREATE TABLE declare.
-        prices: costs of the steps of operators. None: those that ``eddyline calibrate`` measured on
-            this machine, else typical ones.
+        prices: costs of the steps of operators, by which the load is computed. None: those that
+            ``eddyline calibrate`` measured on this machine, else typical ones.
 
     Raises:
         ValueError: a value is not valid.

@@ -25,7 +25,8 @@ class Planning:
         statistics: supplied and declared ones: plans are chosen by these. measured: those measured
             so far. New plans do not depend on them, so that a loaded checkpoint has the same
             plans; running joins are re-ordered by them, and checkpoints contain the order.
-        prices: of the steps of operators.
+        prices: of the steps of operators, for EXPLAIN. Plans are chosen by typical ones: fitted
+            prices predict the load, but not what plans differ by (docs/decisions/0136).
         margin: factor by which an order of joins must be cheaper to replace the running one.
         rows: number of rows of all streams so far.
         counted: the counted streams.
@@ -44,7 +45,7 @@ class Planning:
     def optimized(self, plan: Plan) -> Plan:
         """The optimized plan."""
         if self.rewrites:
-            plan = optimize(plan, RULES, self.statistics, self.prices)
+            plan = optimize(plan, RULES, self.statistics)
         else:  # joins keep the order of the text
             plan = optimize(plan, REQUIRED_RULES)
         return over_own_rows(without_second_copies(plan), self.counted())

@@ -49,7 +49,7 @@ class QuerySet:
 
     Args:
         lock: of the engine.
-        planning: the text of EXPLAIN, and the prices by which joins are reordered.
+        planning: the text of EXPLAIN, and the statistics by which joins are reordered.
         rows_in: number of rows of some streams so far.
 
     Attributes:

@@ -20,7 +20,8 @@ class Prices:
     other.
 
     Costs of plans differ by factors in the numbers of rows, so which plan is cheapest hardly
-    depends on the machine. The number of cores that a plan needs does: calibrate.
+    depends on the machine, and is decided by the defaults. The number of cores that a plan needs
+    does: calibrate.
 
     Attributes:
         pass_s: evaluate an expression, pass a row on (C_sigma).

@@ -126,7 +126,7 @@ class Reoptimizer:
     """Proposes other placements for queries that run.
 
     Args:
-        planning: has statistics, prices, and how many times cheaper an order must be.
+        planning: has statistics, and how many times cheaper an order must be.
 
     Attributes:
         by_cost, by_fan_outs: by name, the queries whose joins may get another order.
@@ -137,7 +137,7 @@ class Reoptimizer:
         self.by_fan_outs: dict[str, ByFanOuts] = {}
         self._execution = execution
         self._planning = planning
-        self._costing = Priced(planning.prices, planning.prices)
+        self._costing = Priced()
         self._trials = FeedbackTrials()
         self._compared = 0, 0  # at this number of rows; number of the query that is next
 

@@ -14,8 +14,9 @@ A row of the union joins what its row in a part joins, so the results are the sa
 joins, the upper one gives feedback to the lower one on which of its results are needed; a union in
 between ends the tree (Yang and Papadias 2008, section II, has trees of joins only).
 
-The other input is looked up per part, and its rows are indexed per part. The cost model does not
-know what feedback saves, so a plan that costs little more is taken.
+The other input is looked up per part, and its rows are indexed per part; the results of all parts
+pass the union. Measured, it was never slower, also where all rows are needed, as the rows of the
+lower join need not be copied for the union. So a plan that costs somewhat more is taken.
 
 **Where it must not fire.** Over inputs that take rows back, where there is no feedback.
 """
@@ -34,7 +35,7 @@ from eddyline.optimizer.traversal import bottom_up
 
 #: Maximum number of parts, and of the cost, as a multiple of that of the plan as it is.
 _MOST_PARTS: Final = 4
-_MOST_COST: Final = 1.25
+_MOST_COST: Final = 2.0
 
 
 def joins_below_unions(
