@@ -1,12 +1,8 @@
 """Fits prices to observations: the time that units took, and how often they took each step.
 
 The cost of a unit is a sum of steps per second times prices. So the number of steps of one kind is
-the cost at a price of one second for that step and zero for the others. Least squares of the
-relative errors gives the prices.
-
-Steps that mostly occur together can hardly be told apart: noise puts the cost of one on the others.
-A price of zero would make plans that take this step many times seem cheap, so each price is at
-least a share of the typical one.
+the cost at a price of one second for that step and zero for the others. Non-negative least squares
+of the relative errors gives the prices.
 """
 
 from __future__ import annotations
@@ -26,8 +22,6 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 _STEPS: Final = tuple(TYPICAL.as_dict())
 #: Weight of the typical price in the fit, for steps that observations hardly determine.
 _HOLD: Final = 0.02
-#: Minimum of a price, as a multiple of the typical one on a machine of this speed.
-_LEAST: Final = 0.3
 _SWEEPS: Final = 5_000
 
 
@@ -71,7 +65,7 @@ def fitted(observations: Sequence[Observation]) -> Prices:
     hold = _HOLD * np.sqrt(len(observations))
     rows = np.vstack((shares, hold * np.eye(len(_STEPS))))
     target = np.concatenate((np.ones(len(observations)), np.full(len(_STEPS), hold * speed)))
-    factors = _bounded(rows, target, start=speed, least=_LEAST * speed)
+    factors = _not_negative(rows, target, start=speed)
     return Prices(**dict(zip(_STEPS, (factors * typical).tolist(), strict=True)))
 
 
@@ -81,14 +75,14 @@ def _steps(observation: Observation) -> list[float]:
     return [predicted(observation, Prices(**nothing | {name: 1.0})) for name in _STEPS]
 
 
-def _bounded(rows: Array, target: Array, *, start: float, least: float) -> Array:
-    """The x >= ``least`` that minimizes |rows x - target|, by coordinate descent."""
+def _not_negative(rows: Array, target: Array, start: float) -> Array:
+    """The x >= 0 that minimizes |rows x - target|, by coordinate descent."""
     gram, projected = rows.T @ rows, rows.T @ target
     x = np.full(rows.shape[1], start)
     for _ in range(_SWEEPS):
         before = x.copy()
         for i in range(x.size):
-            x[i] = max(least, x[i] + (projected[i] - gram[i] @ x) / gram[i, i])
+            x[i] = max(0.0, x[i] + (projected[i] - gram[i] @ x) / gram[i, i])
         if np.abs(x - before).max() <= 1e-9 * start:
             break
     return x
