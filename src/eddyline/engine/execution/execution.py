@@ -396,6 +396,5 @@ class Execution:
                 with collecting() as failures:
                     shared.serve()
                 ran.failures += [(shared.flow, failure) for failure in failures]
-                done = shared.flow.scheduled_work - before
-                self.scheduled_work = self.scheduled_work.plus(done)
+                self.scheduled_work = self.scheduled_work.plus(shared.flow.scheduled_work - before)
         return ran

@@ -27,8 +27,8 @@ from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.stateless import Scan
 from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_in
 
-#: Rows of all streams between two comparisons of costs; rows of a query between two looks at its
-#: fan-outs.
+#: Rows between two looks at fan-outs: of all streams for orders chosen by cost, of a query's for
+#: others.
 _PERIOD_ROWS: Final = 32_768
 #: Queries whose costs are compared at a time.
 _AT_ONCE: Final = 8
