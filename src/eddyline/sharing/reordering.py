@@ -1,15 +1,15 @@
 """Plans with their joins in another order.
 
-The joins are all of a query, or below its groupings and its look-ups in static tables: their output
-does not depend on the order in which rows were joined. That of DISTINCT and negation does: which
-row they show, and until when.
+The joins are all of a query, or below its unions, groupings and look-ups in static tables: their
+output does not depend on the order in which rows were joined. That of DISTINCT and negation does:
+which row they show, and until when.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 import pyarrow as pa
 
@@ -26,6 +26,7 @@ from eddyline.algebra.plan import (
     Project,
     SemiJoin,
     StreamScan,
+    Union,
     below_projections,
 )
 from eddyline.algebra.reads import nodes
@@ -39,51 +40,83 @@ from eddyline.sharing.signature import Part, Signature, spanning, with_length
 #: Sources of joins that have more than one order.
 LEAST_REORDERED: Final = 3
 
+#: An order per region of joins.
+Orders: TypeAlias = tuple[Tree, ...]
+
 
 @dataclass(frozen=True)
-class Joins:
-    """The joins of a plan, with filters and projections between them, over streams.
+class Region:
+    """Joins in a plan, with filters and projections between them, over streams.
 
     Attributes:
-        planned: the plan of the query. joined: the part of it that joins: all of it, or the input
-            of a GROUP BY or a look-up.
+        path: from the top of the plan to these joins, the number of the input of each node.
         graph: the streams, below the terms that read one of them, and the other terms.
-        outputs, names: the columns of ``joined``, over the columns of all streams.
+        outputs, names: the columns of the joins, over the columns of all streams.
         tree: the order in which the plan joins them.
     """
 
-    planned: Plan
-    joined: Plan
+    path: tuple[int, ...]
     graph: JoinGraph
     outputs: tuple[Expr, ...]
     names: tuple[str, ...]
     tree: Tree
 
-    def plan(self, tree: Tree) -> Plan:
-        """The plan that joins in an order."""
-        if tree == self.tree:
-            return self.planned
-        return self._above(self.planned, joined_as(self.graph, tree, self.outputs, self.names))
+    def joins(self, plan: Plan, tree: Tree) -> dict[Tree, Join]:
+        """The joins of the region in a plan that makes them in this order, by the subtree that each
+        computes.
+        """
+        for number in self.path:
+            plan = plan.inputs[number]
+        joined = (t for t in subtrees(tree) if not isinstance(t, int))
+        return dict(zip(joined, _joins(plan), strict=True))
 
-    def _above(self, plan: Plan, joined: Plan) -> Plan:
-        if plan is self.joined:
-            return joined
-        first, *others = plan.inputs
-        return plan.with_inputs(self._above(first, joined), *others)
+    def placed(self, plan: Plan, tree: Tree) -> Plan:
+        """The plan with these joins in another order."""
+        return _placed(plan, self.path, joined_as(self.graph, tree, self.outputs, self.names))
+
+
+@dataclass(frozen=True)
+class Joins:
+    """The joins of a plan whose order may change: one region or, below a UNION ALL, several."""
+
+    planned: Plan
+    regions: tuple[Region, ...]
+
+    @property
+    def orders(self) -> Orders:
+        """In which the plan makes them."""
+        return tuple(region.tree for region in self.regions)
+
+    def plan(self, orders: Orders) -> Plan:
+        """The plan that joins in these orders."""
+        plan = self.planned
+        for region, tree in zip(self.regions, orders, strict=True):
+            plan = plan if tree == region.tree else region.placed(plan, tree)
+        return plan
 
 
 def joins_of(plan: Plan) -> Joins | None:
     """The joins of a plan whose order may change while it runs: of three streams or more, below
-    projections, filters, groupings and look-ups. None: it has none.
+    projections, filters, unions, groupings and look-ups. None: it has none.
     """
-    for joined in _parts(plan):
-        tree, streams = _tree(joined, 0)
-        if tree is not None:
-            return _of_streams(plan, joined, tree) if streams >= LEAST_REORDERED else None
-    return None
+    regions = tuple(_regions(plan, ()))
+    return Joins(plan, regions) if regions else None
 
 
-def _of_streams(plan: Plan, joined: Plan, tree: Tree) -> Joins | None:
+def _regions(plan: Plan, path: tuple[int, ...]) -> Iterator[Region]:
+    tree, streams = _tree(plan, 0)
+    if tree is not None:
+        region = _of_streams(plan, path, tree) if streams >= LEAST_REORDERED else None
+        if region is not None:
+            yield region
+    elif isinstance(plan, (Filter, Project, GroupBy, Union)):
+        for number, part in enumerate(plan.inputs):
+            yield from _regions(part, (*path, number))
+    elif isinstance(plan, Lookup) and plan.is_static:
+        yield from _regions(plan.left, (*path, 0))
+
+
+def _of_streams(joined: Plan, path: tuple[int, ...], tree: Tree) -> Region | None:
     flat = flatten(joined, joins=True)
     if list(map(type, flat.leaves)) != [StreamScan] * len(leaves(tree)):
         return None
@@ -93,23 +126,16 @@ def _of_streams(plan: Plan, joined: Plan, tree: Tree) -> Joins | None:
     terms += [Call(pa.bool_(), "=", pair) for pair in flat.keys]
     graph = with_own_terms_below(JoinGraph(tuple(flat.leaves), tuple(terms)))
     names = tuple(field.name for field in joined.schema)
-    return Joins(plan, joined, graph, tuple(flat.outputs), names, tree)
+    return Region(path, graph, tuple(flat.outputs), names, tree)
 
 
-def _parts(plan: Plan) -> Iterator[Plan]:
-    """The plan, the inputs of its groupings, and the inputs of its look-ups in static tables."""
-    yield plan
-    while True:
-        if isinstance(plan, (Filter, Project)):
-            plan = plan.input
-            continue
-        if isinstance(plan, GroupBy):
-            plan = plan.input
-        elif isinstance(plan, Lookup) and plan.is_static:
-            plan = plan.left
-        else:
-            return
-        yield plan
+def _placed(plan: Plan, path: tuple[int, ...], joined: Plan) -> Plan:
+    if not path:
+        return joined
+    number, *rest = path
+    inputs = list(plan.inputs)
+    inputs[number] = _placed(inputs[number], tuple(rest), joined)
+    return plan.with_inputs(*inputs)
 
 
 def _tree(plan: Plan, first: int) -> tuple[Tree | None, int]:
@@ -181,13 +207,6 @@ def _read_whole(node: Plan) -> tuple[Plan, ...]:
 def _is_made(plan: Plan) -> bool:
     """Whether feedback passes the plan, to what is made below it."""
     return plan.takes_back or isinstance(below_projections(plan), (Join, Distinct))
-
-
-def joins_in(plan: Plan, tree: Tree) -> dict[Tree, Join]:
-    """The joins of a plan, by the subtree that each computes."""
-    return dict(
-        zip((t for t in subtrees(tree) if not isinstance(t, int)), _joins(plan), strict=True)
-    )
 
 
 def _joins(plan: Plan) -> Iterator[Join]:

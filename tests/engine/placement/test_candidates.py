@@ -80,7 +80,7 @@ def test_a_join_of_three_streams_begins_in_a_flow_unless_rates_are_known() -> No
     assert guess.unshared == guess.shared[0] and guess.open_to == guess.shared
     assert guess.unshared.why == "the fan-outs of its joins are not known to be steady"
     assert isinstance(known.unshared, TreePlacement)
-    assert known.unshared.joins is not None and known.unshared.order == ((0, 1), 2)
+    assert known.unshared.joins is not None and known.unshared.orders == (((0, 1), 2),)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_orders_that_a_flow_gave() -> None:
 def test_a_record_gives_the_placement_again() -> None:
     all_ = found(HAVING.format(1))
     chain = found(CHAIN.format(1), statistics=RATES)
-    trees = [chain.tree.reordered(((2, 1), 0), "cheaper"), learned(chain.shared[0], (2, 1, 0))]
+    trees = [chain.tree.reordered((((2, 1), 0),), "cheaper"), learned(chain.shared[0], (2, 1, 0))]
     flows = [replace(p, number=7 if p.is_grouped else None, why="x") for p in all_.shared]
     cases: list[tuple[Candidates, Placement]] = [(all_, replace(all_.tree, why="x"))]
     cases += [(all_, flow) for flow in flows] + [(chain, tree) for tree in trees]

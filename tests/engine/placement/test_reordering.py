@@ -19,6 +19,7 @@ from eddyline import EddylineError, Engine
 from eddyline.engine.placement import reoptimizer
 from eddyline.engine.placement.reoptimizer import Better, ByCost, Reoptimizer
 from eddyline.optimizer.joins.trees import Tree
+from eddyline.sharing.reordering import Orders, Region
 from eddyline.testing import engine_with, pretty
 from eddyline.testing.strategies.join_trees import join_tree_case
 
@@ -34,6 +35,8 @@ GROUPED = """
            COUNT(DISTINCT s2_y) AS d
     FROM ({}) AS j GROUP BY s0_x HAVING COUNT(*) > 1
 """
+#: The same joins twice, in orders of their own.
+UNITED = "SELECT s0_x, s1_y FROM ({0}) AS j UNION ALL SELECT s1_z, s2_x FROM ({0}) AS k"
 
 
 def streams(**options: Any) -> Engine:
@@ -121,7 +124,7 @@ def test_a_margin_below_one_is_refused() -> None:
             "chunk_rows": st.sampled_from([1, 3, 16, 16_384]),
         }
     ),
-    st.sampled_from(["{}", GROUPED]),
+    st.sampled_from(["{}", GROUPED, UNITED]),
     st.sampled_from(["", " EMIT CHANGES"]),
     st.booleans(),
 )
@@ -137,7 +140,7 @@ def test_new_join_orders_do_not_change_results(
     random = Random(seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Reoptimizer, "due", lambda self: list(self.by_cost.values()))
-        patch.setattr(Reoptimizer, "better", lambda self, o: Better(any_tree(random, o), 1.0))
+        patch.setattr(Reoptimizer, "better", lambda self, o: Better(any_orders(random, o), 1.0))
         found = case.play(**options).changes()
     event("with results" if expected.num_rows else "without results")
     assert pretty(sorted_by_all(found)) == pretty(sorted_by_all(expected))
@@ -167,6 +170,32 @@ def test_grouped_queries_get_new_orders_and_withdraw_their_feedback(
     assert accounts["q"]["shared_with"] == accounts["r"]["shared_with"] == 1
 
 
+def test_joins_below_a_union_get_orders_of_their_own(tmp_path: Path) -> None:
+    """One part has too few streams for two orders."""
+    union = f"SELECT cj FROM ({SQL}) AS q UNION ALL SELECT j AS cj FROM a [RANGE 10 SECONDS] WHERE i < 3"
+    above = "SELECT u.cj, d.i FROM ({}) AS u, d [RANGE 10 SECONDS] WHERE u.cj = d.j"
+    sql = above.format(union)
+    engines = [streams(), streams(replan=float("inf"))]
+    for engine in engines:
+        engine.drop("q")
+        engine.sql(
+            "CREATE STREAM d (ts TIMESTAMP, i BIGINT, j BIGINT) TIMESTAMP BY ts"
+            " WITH (rate = 10, distinct = 'j: 1000')"
+        )
+        engine.query(sql, name="q")
+    given = batches(30, values_of_i=200, values_of_j=100_000)
+    for batch in given:
+        batch["d"] = batch["c"].slice(0, 10)
+    engine, other = engines
+    assert play(engine, given[:25]) == play(other, given[:25])
+    account = engine.stats()["queries"]["q"]
+    assert account["reordered"] >= 1
+    engine.save(str(tmp_path / "saved"))
+    engine = Engine.load(str(tmp_path / "saved"))
+    assert engine.stats()["queries"]["q"]["why"] == account["why"]
+    assert play(engine, given[25:]) == play(other, given[25:])
+
+
 def test_a_query_that_is_refused_leaves_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a better one would be looked for, and it would be saved."""
     engine = streams()
@@ -181,8 +210,12 @@ def test_a_query_that_is_refused_leaves_no_order(monkeypatch: pytest.MonkeyPatch
     assert list(saved["queries"]) == list(saved["measured"]) == ["q"]
 
 
-def any_tree(random: Random, known: ByCost) -> Tree:
-    trees: list[Tree] = list(range(len(known.joins.graph.parts)))
+def any_orders(random: Random, known: ByCost) -> Orders:
+    return tuple(any_tree(random, region) for region in known.joins.regions)
+
+
+def any_tree(random: Random, region: Region) -> Tree:
+    trees: list[Tree] = list(range(len(region.graph.parts)))
     while len(trees) > 1:
         left, right = (trees.pop(random.randrange(len(trees))) for _ in range(2))
         trees.append((left, right))

@@ -15,14 +15,15 @@ Project  u.symbol, q.bid                        WK
         StreamScan  quotes [NOW]                WKS
     StreamScan  quotes [RANGE 5 SECONDS]        WKS
 ==>
-Project  u.symbol, q.bid                        WK
-  Union                                         WK
+Union                                           WK
+  Project  u.symbol, q.bid                      WK
     Join  u.symbol = q.symbol                   WK
       Project  t.symbol, o.qty                  WK
         Join  t.symbol = o.symbol               WK
           StreamScan  trades [NOW]              WKS
           StreamScan  orders [RANGE 5 SECONDS]  WKS
       StreamScan  quotes [RANGE 5 SECONDS]      WKS
+  Project  u.symbol, q.bid                      WK
     Join  u.symbol = q.symbol                   WK
       Project  symbol, size                     WKS
         StreamScan  quotes [NOW]                WKS
@@ -49,13 +50,14 @@ Project  q.bid, u.s                                     WK
             StreamScan  trades [NOW]                    WKS
             StreamScan  orders [RANGE 5 SECONDS]        WKS
 ==>
-Project  q.bid, u.s                                       WK
-  Union                                                   WK
+Union                                                     WK
+  Project  q.bid, u.s                                     WK
     Join  q.symbol = u.symbol AND ((u.qty + q.size) > 3)  WK
       StreamScan  quotes [RANGE 5 SECONDS]                WKS
       Project  symbol, upper(symbol) AS s, qty            WKS
         Project  symbol, qty                              WKS
           StreamScan  orders [NOW]                        WKS
+  Project  q.bid, u.s                                     WK
     Join  q.symbol = u.symbol AND ((u.qty + q.size) > 3)  WK
       StreamScan  quotes [RANGE 5 SECONDS]                WKS
       Project  symbol, upper(symbol) AS s, qty            WK

@@ -91,8 +91,8 @@ def fan_outs(of: Engine) -> dict[Tree, float]:
     for number in range(25):
         process_all(of, second(number))
         if number == 4:
-            found.measure(reoptimizer.counts(known))
-    found.measure(reoptimizer.counts(known))
+            found.measure(*reoptimizer.counts(known))
+    found.measure(*reoptimizer.counts(known))
     return found.of
 
 

@@ -22,7 +22,7 @@ from eddyline.engine.checkpoint.segments import SavedRows, Segments
 from eddyline.errors import StateError
 from eddyline.runtime.state import Array, Rows, State, flatten, unflatten
 
-_VERSION = 19
+_VERSION = 20
 
 
 def write_saved(

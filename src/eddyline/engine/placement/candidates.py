@@ -52,7 +52,7 @@ def candidates(
         replaces: new rows of its result table replace older ones.
     """
     joins = None if emit.mode == "snapshot" else joins_of(plan)
-    tree = TreePlacement(plan, joins, None if joins is None else joins.tree)
+    tree = TreePlacement(plan, joins, () if joins is None else joins.orders)
     reason = _why_only_tree(emit, strategy, sharing)
     if reason is not None:
         return _only(replace(tree, why=reason))
@@ -120,7 +120,7 @@ def learned(flow: FlowPlacement, order: Sequence[int]) -> TreePlacement:
     why = f"its joins have steady fan-outs; order: {names}"
     tree = left_deep(order)
     plan = tree_of(flow.signature, flow.part, tree)
-    return TreePlacement(plan, order=tree, learned_in=flow, why=why)
+    return TreePlacement(plan, orders=(tree,), learned_in=flow, why=why)
 
 
 def may_wait(flow: FlowPlacement) -> bool:
@@ -162,4 +162,4 @@ def _order_is_a_guess(flow: FlowPlacement, joins: Joins | None, statistics: Stat
     """Whether several streams are joined in an order for which there are no statistics."""
     if len(flow.signature.sources) < LEAST_REORDERED:
         return False
-    return joins is None or not joins.graph.is_known(statistics)
+    return joins is None or not all(r.graph.is_known(statistics) for r in joins.regions)

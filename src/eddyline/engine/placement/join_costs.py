@@ -15,6 +15,7 @@ from typing import Final
 from eddyline.algebra.plan import Plan
 from eddyline.algebra.reads import stream_scans
 from eddyline.algebra.windows import Range
+from eddyline.optimizer.join_graph import JoinGraph
 from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.functions import PlanFunctions
 from eddyline.optimizer.joins.learning import corrected
@@ -23,7 +24,7 @@ from eddyline.optimizer.joins.search import cheapest
 from eddyline.optimizer.joins.trees import Tree, show
 from eddyline.optimizer.statistics import Statistics
 from eddyline.runtime.feedback.join_counts import NO_ROWS, JoinCounts
-from eddyline.sharing.reordering import Joins
+from eddyline.sharing.reordering import Joins, Orders
 
 #: Minimum number of rows of a fan-out.
 _LEAST_ROWS: Final = 256
@@ -79,14 +80,13 @@ def _rows_without_feedback(tree: Tree, counts: Counts) -> float:
 
 
 def as_measured(
-    joins: Joins, statistics: Statistics, fan_outs: Mapping[Tree, float], elapsed_us: int
+    graph: JoinGraph, statistics: Statistics, fan_outs: Mapping[Tree, float], elapsed_us: int
 ) -> JoinQuery:
     """The sources and terms of the joins now.
 
     Args:
         elapsed_us: since the first row; windows hold no more than the rows of that time.
     """
-    graph = joins.graph
     query = graph.query(statistics)
     sources = map(_filled, query.sources, graph.parts, [elapsed_us] * len(graph.parts))
     return corrected(JoinQuery(tuple(sources), query.terms), fan_outs)
@@ -100,9 +100,14 @@ def best_tree(query: JoinQuery, tree: Tree, costing: Priced) -> tuple[Tree, floa
     return best, then / now if now else 1.0
 
 
-def shown(joins: Joins, tree: Tree) -> str:
-    """An order as text, by names of streams."""
-    return show(tree, [next((s.stream for s in stream_scans(p)), "?") for p in joins.graph.parts])
+def shown(joins: Joins, orders: Orders) -> str:
+    """Orders as text, by names of streams."""
+    regions = zip(joins.regions, orders, strict=True)
+    return " and ".join(show(tree, _names(region.graph)) for region, tree in regions)
+
+
+def _names(graph: JoinGraph) -> list[str]:
+    return [next((s.stream for s in stream_scans(part)), "?") for part in graph.parts]
 
 
 def _filled(source: Source, part: Plan, elapsed_us: int) -> Source:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from eddyline.algebra.plan import Plan
-from eddyline.optimizer.joins.trees import Tree
 from eddyline.physical.flows import EddyNumber
-from eddyline.sharing.reordering import Joins, without_feedback, without_relays
+from eddyline.sharing.reordering import Joins, Orders, without_feedback, without_relays
 from eddyline.sharing.signature import Part, Signature
 
 
@@ -67,7 +66,7 @@ class TreePlacement:
 
     Attributes:
         plan: of the operators.
-        joins: of the plan, if their order may change while it runs. order: in which they run.
+        joins: of the plan, if their order may change while it runs. orders: in which they run.
         learned_in: the flow placement whose fan-outs gave the order; None: it was chosen by cost.
         all_changes: of a query that is read at ticks, whether it reads all changes of its groups;
             None: that is decided when it begins to run.
@@ -78,19 +77,20 @@ class TreePlacement:
 
     plan: Plan
     joins: Joins | None = None
-    order: Tree | None = None
+    orders: Orders = ()
     learned_in: FlowPlacement | None = None
     all_changes: bool | None = field(default=None, compare=False)
     feedback: bool = True
     relays: bool = True
     why: str = field(default="", compare=False)
 
-    def reordered(self, order: Tree, why: str) -> TreePlacement:
-        """The placement with its joins in another order."""
+    def reordered(self, orders: Orders, why: str) -> TreePlacement:
+        """The placement with its joins in other orders."""
         assert self.joins is not None, "only these joins change their order"
-        plan = self.joins.plan(order)
+        plan = self.joins.plan(orders)
         plan = plan if self.feedback else without_feedback(plan)
-        return replace(self, plan=plan, order=order, why=why)
+        plan = plan if self.relays else without_relays(plan)
+        return replace(self, plan=plan, orders=orders, why=why)
 
     def unrelayed(self) -> TreePlacement:
         """The placement over inputs that take rows back with all their rows."""
@@ -100,9 +100,9 @@ class TreePlacement:
         """The placement with its joins in the same order, with feedback or without; ``why`` follows
         the reason for the order.
         """
-        assert self.order is not None, "of joins"
+        assert self.orders, "of joins"
         why = f"{self.why.partition('; ')[0]}; {why}"
-        return replace(self, feedback=feedback).reordered(self.order, why)
+        return replace(self, feedback=feedback).reordered(self.orders, why)
 
 
 Placement: TypeAlias = FlowPlacement | TreePlacement

@@ -146,7 +146,7 @@ class Placements:
         """Move a query as the re-optimizer proposes."""
         if isinstance(placement, TreePlacement) and placement.joins is not None:
             before, query.plan = query.placement, placement.plan
-            if not (isinstance(before, TreePlacement) and before.order == placement.order):
+            if not (isinstance(before, TreePlacement) and before.orders == placement.orders):
                 query.reordered += 1
                 self.reordered += 1
         self._move(query, placement)

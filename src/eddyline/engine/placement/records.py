@@ -17,7 +17,7 @@ def record(placement: Placement) -> dict[str, Any]:
     if isinstance(placement, TreePlacement):
         is_learned = placement.learned_in is not None
         return {
-            "order": placement.order,
+            "orders": placement.orders,
             "learned": is_learned,
             "all_changes": placement.all_changes,
             "feedback": placement.feedback,
@@ -41,14 +41,14 @@ def recorded(found: Candidates, saved: Mapping[str, Any]) -> Placement:
         if saved.get("eddy") is not None:
             flow = flow.in_eddy(EddyNumber(saved["eddy"]), why)
         return replace(flow, number=saved["number"], why=why)
-    order = None if saved["order"] is None else tree_from(saved["order"])
+    orders = tuple(map(tree_from, saved["orders"]))
     if saved["learned"]:
-        assert order is not None, "an order was learned"
+        (order,) = orders
         return learned(found.shared[0], leaves(order))
     changes, feedback = saved["all_changes"], saved["feedback"]
     tree = replace(found.tree, all_changes=changes, feedback=feedback)
     tree = tree if saved["relays"] else tree.unrelayed()
-    return replace(tree, why=why) if order is None else tree.reordered(order, why)
+    return tree.reordered(orders, why) if orders else replace(tree, why=why)
 
 
 def tree_from(saved: Any) -> Tree:

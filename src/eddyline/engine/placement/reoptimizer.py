@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import inf
@@ -20,12 +20,11 @@ from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query
 from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.query import JoinQuery
-from eddyline.optimizer.joins.trees import Tree
 from eddyline.optimizer.statistics import Statistics
-from eddyline.runtime.feedback.join_counts import NO_ROWS, JoinCounts, counts_from
+from eddyline.runtime.feedback.join_counts import NO_ROWS, counts_from
 from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.stateless import Scan
-from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_in
+from eddyline.sharing.reordering import LEAST_REORDERED, Joins, Orders
 
 #: Rows between two looks at fan-outs: of all streams for orders chosen by cost, of a query's for
 #: others.
@@ -44,29 +43,42 @@ def _new_steadiness() -> Steadiness:
 
 @dataclass
 class ByCost:
-    """A query that runs as a tree of joins whose order is chosen by cost."""
+    """A query that runs as a tree of joins whose order is chosen by cost.
+
+    Attributes:
+        measured: the joins of each region.
+    """
 
     query: Query
     joins: Joins
-    measured: FanOuts = field(default_factory=FanOuts)
+    measured: list[FanOuts] = field(init=False)
     _steadiness: Steadiness = field(default_factory=_new_steadiness)
     _steady_for: int = 0
 
+    def __post_init__(self) -> None:
+        self.measured = [FanOuts() for _ in self.joins.regions]
+
     def restart(self) -> None:
         """It runs in another way from now on."""
-        self.measured.counts.clear()
+        for measured in self.measured:
+            measured.counts.clear()
         self._steadiness, self._steady_for = _new_steadiness(), 0
 
-    def may_differ(self, counts: Counts) -> bool:
-        """Measure the joins; returns whether another order may have become the best one.
+    def may_differ(self, counts: Sequence[Counts]) -> bool:
+        """Measure the joins; returns whether other orders may have become the best ones.
 
         A comparison takes as long as some thousand rows; while fan-outs and shares of the rows are
         steady it comes after 1, 2, 4, 8 and then every 16 looks.
+
+        Args:
+            counts: of each region.
         """
-        self.measured.measure(counts)
-        rows = {tree: (n.rows, n.results) for tree, n in counts.items()}
+        rows: dict[Hashable, tuple[int, int]] = {}
+        for number, (measured, of) in enumerate(zip(self.measured, counts, strict=True)):
+            measured.measure(of)
+            rows |= {(number, tree): (n.rows, n.results) for tree, n in of.items()}
         everything = sum(came for came, _ in rows.values())
-        shares = {(tree, "share"): (everything, came) for tree, (came, _) in rows.items()}
+        shares = {(of, "share"): (everything, came) for of, (came, _) in rows.items()}
         is_steady = self._steadiness.look({**rows, **shares})
         self._steady_for = self._steady_for + 1 if is_steady else 0
         looks = self._steady_for
@@ -78,10 +90,9 @@ class ByCost:
         return self.query.placement
 
     @property
-    def order(self) -> Tree:
-        """The order of the joins that run."""
-        assert self.placement.order is not None, "it has joins"
-        return self.placement.order
+    def orders(self) -> Orders:
+        """The orders of the joins that run."""
+        return self.placement.orders
 
 
 @dataclass
@@ -116,9 +127,9 @@ class ByFanOuts:
 
 @dataclass(frozen=True)
 class Better:
-    """An order that is expected to cost less; ``share``: of the cost of the present one."""
+    """Orders that are expected to cost less; ``share``: of the cost of the present ones."""
 
-    tree: Tree
+    orders: Orders
     share: float
 
 
@@ -180,7 +191,7 @@ class Reoptimizer:
             better = self.better(known) if known.may_differ(self.counts(known)) else None
             if better is not None:
                 share = f"{better.share:.0%} of what its joins cost in the order before"
-                yield known.query, self.reordered(known, better.tree, f"expected to take {share}")
+                yield known.query, self.reordered(known, better.orders, f"expected to take {share}")
             elif (other := self._trials.proposal(known.query, known.placement)) is not None:
                 yield known.query, other
 
@@ -198,48 +209,68 @@ class Reoptimizer:
         return list(islice(self.by_cost.values(), first, first + _AT_ONCE))
 
     def better(self, known: ByCost) -> Better | None:
-        """A better order for a query; None: there is none, or too little is known."""
+        """Better orders for a query; None: there are none, or too little is known."""
         margin = self._planning.margin
-        if margin == inf or not known.joins.graph.is_known(self._planning.known()):
+        if margin == inf:
             return None
-        best, share = best_tree(self._as_measured(known), known.order, self._costing)
-        return Better(best, share) if share * margin < 1 else None
+        statistics, orders, shares = self._planning.known(), list(known.orders), []
+        for number, region in enumerate(known.joins.regions):
+            if not region.graph.is_known(statistics):
+                continue
+            query = self._as_measured(known, number)
+            best, share = best_tree(query, orders[number], self._costing)
+            if share * margin < 1:
+                orders[number] = best
+                shares.append(share)
+        return Better(tuple(orders), max(shares)) if shares else None
 
-    def cheapest(self, known: ByCost, statistics: Statistics) -> Tree:
-        """The order that costs least by these statistics, once windows are full; the present one if
-        none is cheaper, or orders are not to change.
+    def cheapest(self, known: ByCost, statistics: Statistics) -> Orders:
+        """The orders that cost least by these statistics, once windows are full; the present ones
+        where none is cheaper, or orders are not to change.
         """
+        orders = list(known.orders)
         if self._planning.margin == inf:
-            return known.order
-        query = known.joins.graph.query(statistics)
-        if known.measured.of:  # of joins at other rates than those of the statistics
-            query = JoinQuery(query.sources, self._as_measured(known).terms)
-        best, share = best_tree(query, known.order, self._costing)
-        return best if share < _CHEAPER else known.order
+            return known.orders
+        for number, region in enumerate(known.joins.regions):
+            query = region.graph.query(statistics)
+            if known.measured[number].of:  # of joins at other rates than those of the statistics
+                query = JoinQuery(query.sources, self._as_measured(known, number).terms)
+            best, share = best_tree(query, orders[number], self._costing)
+            orders[number] = best if share < _CHEAPER else orders[number]
+        return tuple(orders)
 
-    def reordered(self, known: ByCost, tree: Tree, why: str) -> TreePlacement:
-        """The placement of a query in another order."""
-        return known.placement.reordered(tree, f"joins {shown(known.joins, tree)}, {why}")
+    def reordered(self, known: ByCost, orders: Orders, why: str) -> TreePlacement:
+        """The placement of a query in other orders."""
+        return known.placement.reordered(orders, f"joins {shown(known.joins, orders)}, {why}")
 
-    def _as_measured(self, known: ByCost) -> JoinQuery:
+    def _as_measured(self, known: ByCost, number: int) -> JoinQuery:
+        """The joins of a region."""
         elapsed_us = self._execution.elapsed_us(known.query)
-        return as_measured(known.joins, self._planning.known(), known.measured.of, elapsed_us)
+        graph, fan_outs = known.joins.regions[number].graph, known.measured[number].of
+        return as_measured(graph, self._planning.known(), fan_outs, elapsed_us)
 
-    def counts(self, known: ByCost) -> dict[Tree, JoinCounts]:
-        """Rows and results of the joins of a tree so far, inputs before the joins above them."""
-        joins = joins_in(known.placement.plan, known.order)
-        counts = {tree: self._execution.joined(join) for tree, join in joins.items()}
-        return {tree: count for tree, count in counts.items() if count is not None}
+    def counts(self, known: ByCost) -> list[Counts]:
+        """Rows and results of the joins of each region so far, inputs before the joins above
+        them.
+        """
+        return [
+            {
+                tree: count
+                for tree, join in region.joins(known.placement.plan, order).items()
+                if (count := self._execution.joined(join)) is not None
+            }
+            for region, order in zip(known.joins.regions, known.orders, strict=True)
+        ]
 
     # -- checkpoint ----------------------------------------------------
 
     def saved(self) -> dict[str, Any]:
         """For JSON: what was measured."""
         measured = {
-            name: {
-                "fan_outs": list(known.measured.of.items()),
-                "since": list(known.measured.since(self.counts(known)).items()),
-            }
+            name: [
+                {"fan_outs": list(of.of.items()), "since": list(of.since(counts).items())}
+                for of, counts in zip(known.measured, self.counts(known), strict=True)
+            ]
             for name, known in self.by_cost.items()
         }
         rests = self._trials.saved(known.query for known in self.by_cost.values())
@@ -249,9 +280,15 @@ class Reoptimizer:
         """Take over what ``saved`` returned; the queries run."""
         self._compared = tuple(saved["compared"])
         self._trials.restore(saved["rests"])
-        for name, measured in saved["measured"].items():
-            self.by_cost[name].measured = FanOuts(
-                {tree_from(tree): fan_out for tree, fan_out in measured["fan_outs"]},
-                # the operators count from zero
-                {tree_from(tree): NO_ROWS.since(counts_from(n)) for tree, n in measured["since"]},
-            )
+        for name, regions in saved["measured"].items():
+            self.by_cost[name].measured = [
+                FanOuts(
+                    {tree_from(tree): fan_out for tree, fan_out in measured["fan_outs"]},
+                    # the operators count from zero
+                    {
+                        tree_from(tree): NO_ROWS.since(counts_from(n))
+                        for tree, n in measured["since"]
+                    },
+                )
+                for measured in regions
+            ]

@@ -18,7 +18,6 @@ from eddyline.engine.placement.reoptimizer import ByCost, Reoptimizer
 from eddyline.engine.query import Query
 from eddyline.optimizer.estimates import estimate
 from eddyline.optimizer.join_results import JoinResults
-from eddyline.optimizer.joins.trees import Tree
 from eddyline.optimizer.prices import Prices
 from eddyline.optimizer.statistics import Statistics
 from eddyline.optimizer.work import Work
@@ -28,6 +27,7 @@ from eddyline.runtime.feedback.join_counts import JoinCounts
 from eddyline.runtime.graph import in_order
 from eddyline.runtime.operators.base import Operator
 from eddyline.sharing.flow_work import FlowWork, SubscriptionWork
+from eddyline.sharing.reordering import Orders
 
 #: The queries of a flow by operator and kind; of a parameterized query, by the kinds of its
 #: instances.
@@ -39,14 +39,14 @@ class JoinWork(Work):
     """A query that runs as a tree of joins whose order may change."""
 
     known: ByCost
-    order: Tree
-    cheapest: Callable[[ByCost, Statistics], Tree]
+    orders: Orders
+    cheapest: Callable[[ByCost, Statistics], Orders]
 
     def reordered(self, statistics: Statistics) -> JoinWork | None:
-        order = self.cheapest(self.known, statistics)
-        if order == self.order:
+        orders = self.cheapest(self.known, statistics)
+        if orders == self.orders:
             return None
-        return replace(self, plan=self.known.joins.plan(order), order=order)
+        return replace(self, plan=self.known.joins.plan(orders), orders=orders)
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ class Workload:
             if known is None:
                 trees.setdefault(query.plan, []).append(query)
             else:
-                order, cheapest = known.order, self._reoptimizer.cheapest
-                work = JoinWork(query.plan, (query.name,), known, order, cheapest)
+                orders, cheapest = known.orders, self._reoptimizer.cheapest
+                work = JoinWork(query.plan, (query.name,), known, orders, cheapest)
                 yield _tree(work, query)
         for plan, alike in trees.items():
             names = tuple(query.name for query in alike)
@@ -150,7 +150,7 @@ class Workload:
         for work in works:
             assert isinstance(work, JoinWork), "other works have no order"
             why = "the best to shed load from"
-            placement = self._reoptimizer.reordered(work.known, work.order, why)
+            placement = self._reoptimizer.reordered(work.known, work.orders, why)
             self._placements.change(work.known.query, placement)
 
     def awaits_feedback(self) -> bool:

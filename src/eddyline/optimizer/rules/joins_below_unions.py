@@ -15,7 +15,7 @@ joins, the upper one gives feedback to the lower one on which of its results are
 between ends the tree (Yang and Papadias 2008, section II, has trees of joins only).
 
 The other input is looked up per part, and its rows are indexed per part; the results of all parts
-pass the union. Measured, it was never slower, also where all rows are needed, as the rows of the
+pass the union, with the columns that a projection above the join reads. Measured, it was never slower, also where all rows are needed, as the rows of the
 lower join need not be copied for the union. So a plan that costs somewhat more is taken.
 
 **Where it must not fire.** Over inputs that take rows back, where there is no feedback.
@@ -43,19 +43,32 @@ def joins_below_unions(
 ) -> Plan:
     """Move joins below unions of which a part is a join."""
 
+    moved = set[Plan]()  # unions of joins
+
     def changed(node: Plan) -> Plan:
-        if type(node) is not Join or node.takes_back:
+        if isinstance(node, Project) and node.input in moved:
+            return Union(tuple(_parts(node)))
+        other = _moved(node, statistics, prices)
+        if other is None:
             return node
-        for side in (0, 1):
-            parts = _parts(node.inputs[side])
-            if len(parts) > 1 and any(map(_has_join, parts)):
-                other = Union(tuple(_joined(node, side, parts)))
-                before, after = (cost(p, statistics, prices).total for p in (node, other))
-                if after <= _MOST_COST * before:
-                    return other
-        return node
+        moved.add(other)
+        return other
 
     return bottom_up(plan, changed)
+
+
+def _moved(join: Plan, statistics: Statistics, prices: Prices) -> Union | None:
+    """The union of the joins with each part; None: it stays."""
+    if type(join) is not Join or join.takes_back:
+        return None
+    for side in (0, 1):
+        parts = _parts(join.inputs[side])
+        if len(parts) > 1 and any(map(_has_join, parts)):
+            other = Union(tuple(_joined(join, side, parts)))
+            before, after = (cost(p, statistics, prices).total for p in (join, other))
+            if after <= _MOST_COST * before:
+                return other
+    return None
 
 
 def _parts(plan: Plan) -> list[Plan]:
