@@ -136,10 +136,11 @@ def test_choices_are_about_as_good_as_the_best_of_all_trees() -> None:
         found = decided(made)
         assert found.used <= capacity * 1.01
         reordered += len(found.reordered)
-        graph = joins.graph.query(made.statistics).neighbours()
+        (region,) = joins.regions
+        graph = region.graph.query(made.statistics).neighbours()
         of_trees = [
             verdict(
-                [Work(joins.plan(tree), ("q",))],
+                [Work(joins.plan((tree,)), ("q",))],
                 [f"s{i}" for i in range(streams)],
                 Limits(capacity),
                 made.statistics,

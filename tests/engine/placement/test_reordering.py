@@ -172,9 +172,9 @@ def test_grouped_queries_get_new_orders_and_withdraw_their_feedback(
 
 def test_joins_below_a_union_get_orders_of_their_own(tmp_path: Path) -> None:
     """One part has too few streams for two orders."""
-    union = f"SELECT cj FROM ({SQL}) AS q UNION ALL SELECT j AS cj FROM a [RANGE 10 SECONDS] WHERE i < 3"
-    above = "SELECT u.cj, d.i FROM ({}) AS u, d [RANGE 10 SECONDS] WHERE u.cj = d.j"
-    sql = above.format(union)
+    few = "SELECT j AS cj FROM a [RANGE 10 SECONDS] WHERE i < 3"
+    union = f"SELECT cj FROM ({SQL}) AS q UNION ALL {few}"
+    sql = f"SELECT u.cj, d.i FROM ({union}) AS u, d [RANGE 10 SECONDS] WHERE u.cj = d.j"
     engines = [streams(), streams(replan=float("inf"))]
     for engine in engines:
         engine.drop("q")

@@ -15,8 +15,9 @@ joins, the upper one gives feedback to the lower one on which of its results are
 between ends the tree (Yang and Papadias 2008, section II, has trees of joins only).
 
 The other input is looked up per part, and its rows are indexed per part; the results of all parts
-pass the union, with the columns that a projection above the join reads. Measured, it was never slower, also where all rows are needed, as the rows of the
-lower join need not be copied for the union. So a plan that costs somewhat more is taken.
+pass the union, with the columns that a projection above the join reads. Measured, it was never
+slower, also where all rows are needed, as the rows of the lower join need not be copied for the
+union. So a plan that costs somewhat more is taken.
 
 **Where it must not fire.** Over inputs that take rows back, where there is no feedback.
 """
@@ -42,7 +43,6 @@ def joins_below_unions(
     plan: Plan, statistics: Statistics = UNKNOWN, prices: Prices = TYPICAL
 ) -> Plan:
     """Move joins below unions of which a part is a join."""
-
     moved = set[Plan]()  # unions of joins
 
     def changed(node: Plan) -> Plan:
