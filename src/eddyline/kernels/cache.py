@@ -7,6 +7,7 @@ compiles it; the others wait and load it.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -57,10 +58,14 @@ _LOCKS_OF: dict[Path, _Locks] = {}
 class SharedCache(FunctionCache):
     """The stored versions of one kernel, which are locked from a look-up that fails until a version
     has been stored.
+
+    Args:
+        link: called before the kernel is compiled.
     """
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, link: Callable[[], None]) -> None:
         super().__init__(function)
+        self._link = link
         directory = Path(self.cache_path)
         self._locks = _LOCKS_OF.setdefault(directory, _Locks(directory))
         self._number = crc32(self._impl.filename_base.encode())
@@ -73,6 +78,8 @@ class SharedCache(FunctionCache):
             found = super().load_overload(sig, target_context)
             if found is not None:
                 self.release()
+            else:
+                self._link()
         return found
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -1,113 +1,88 @@
-"""The Numba options of all kernels."""
+"""Kernels: functions that Numba compiles when they are called for the first time.
+
+Numba, which takes a fifth of a second and 60 MB, is imported then, and only kernels that are called
+have anything made of them (:mod:`eddyline.kernels.compiler`).
+"""
 
 from __future__ import annotations
 
-import logging
-import os
-import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from functools import cached_property, wraps
 from typing import Any, Final, TypeVar, cast
 
-import numba
-from numba.core import event
-
-from eddyline.kernels.cache import SharedCache
-
-_log: Final = logging.getLogger(__name__)
 F = TypeVar("F", bound=Callable[..., Any])
 
+#: What is told the names of kernels that are compiled.
+REPORTS: Final[list[Callable[[str], None]]] = []
 
-def _ensure_cache_directory() -> None:
-    """Let Numba store compiled kernels in a temporary directory of this user if it can write
-    neither beside this module nor in the user's cache, as in some Spark executors.
+
+class Deferred:
+    """What Numba makes of something, once it is needed."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    @cached_property
+    def made(self) -> Any:
+        """What kernels that use it are compiled with."""
+        return self._make()
+
+
+#: What is made of each kernel, by the function that others call.
+KERNELS: Final[dict[Callable[..., Any], Deferred]] = {}
+
+
+def _deferred(function: F, **options: Any) -> F:
+    """The kernel of a function. A class with ``__call__`` would take four times as long to pass a
+    call on.
     """
 
-    def probe() -> None: ...
+    def compile_lazily() -> Any:
+        from eddyline.kernels.compiler import compiled  # imports Numba
 
-    try:
-        numba.njit(cache=True)(probe)
-    except RuntimeError:  # no directory can be written
-        numba.config.CACHE_DIR = str(_own_temporary_directory())  # type: ignore[attr-defined]  # untyped
+        return compiled(function, options)
 
+    deferred, made = Deferred(compile_lazily), None
 
-def _own_temporary_directory() -> Path:
-    """The same in all processes of this user, and in none of another: compiled code is executed."""
-    path = Path(tempfile.gettempdir(), f"eddyline-kernels-{os.getuid()}")
-    path.mkdir(0o700, exist_ok=True)
-    found = path.lstat()
-    if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077:
-        return path
-    return Path(tempfile.mkdtemp(prefix="eddyline-kernels-"))
+    @wraps(function)
+    def call(*args: Any) -> Any:
+        nonlocal made
+        if made is None:
+            made = deferred.made
+        return made(*args)
 
-
-_ensure_cache_directory()
+    KERNELS[call] = deferred
+    return cast(F, call)
 
 
 def kernel(function: F) -> F:
-    """Compile lazily, once per install (``cache=True``), releasing the GIL while it runs."""
-    return _cached(function, nogil=True)
+    """Compile lazily, once per install, releasing the GIL while it runs."""
+    return _deferred(function, nogil=True)
 
 
 def inlined(function: F) -> F:
     """A helper that is compiled into the kernels that call it."""
-    return _cached(function, inline="always")
+    return _deferred(function, inline="always")
 
 
 def bare(function: F) -> F:
     """A part of a kernel that allocates no array, and so need not count references: where it takes
     tuples of arrays, counting is most of the time (docs/decisions/0083-no-references.md).
     """
-    return _cached(function, nogil=True, _nrt=False)
+    return _deferred(function, nogil=True, _nrt=False)
 
 
 def bare_inlined(function: F) -> F:
     """A bare part that the compiler puts into its callers: one that is small or called once."""
-    return _cached(function, nogil=True, _nrt=False, forceinline=True)
-
-
-def _cached(function: F, **options: Any) -> F:
-    compiled = numba.njit(error_model="numpy", **options)(function)
-    compiled._cache = SharedCache(function)  # ``cache=True`` sets one that is not locked
-    return cast(F, compiled)
-
-
-class _Compilations(event.Listener):
-    """Passes the names of kernels that are compiled to ``reports``. Without any, a warning at the
-    first kernel says why the call takes so long.
-    """
-
-    def __init__(self) -> None:
-        self.reports: list[Callable[[str], None]] = []
-        self._warned = False
-
-    def on_start(self, event: Any) -> None:
-        name = event.data["dispatcher"].py_func
-        if not name.__module__.startswith("eddyline."):
-            return
-        for report in self.reports:
-            report(name.__name__)
-        if not self.reports and not self._warned:
-            self._warned = True
-            _log.warning(
-                "compiling kernels, which are stored: this takes up to a minute, once per install"
-            )
-
-    def on_end(self, event: Any) -> None:
-        """Only starts are reported."""
-
-
-_COMPILATIONS: Final = _Compilations()
-event.register("numba:compile", _COMPILATIONS)
+    return _deferred(function, nogil=True, _nrt=False, forceinline=True)
 
 
 @contextmanager
 def report_compilations(report: Callable[[str], None]) -> Iterator[None]:
     """Call ``report(kernel_name)`` whenever a kernel has to be compiled inside the block."""
-    _COMPILATIONS.reports.append(report)
+    REPORTS.append(report)
     try:
         yield
     finally:
-        _COMPILATIONS.reports.remove(report)
+        REPORTS.remove(report)

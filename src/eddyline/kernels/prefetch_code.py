@@ -1,9 +1,4 @@
-"""Prefetching cache lines.
-
-With windows of millions of rows every step along a chain is a cache miss. The steps of different
-probes do not depend on each other, so they can wait for memory together: measured with a window of
-1 M rows, a probe takes a quarter of the time.
-"""
+"""What Numba makes of ``prefetch``. To import this module is to import Numba."""
 
 from __future__ import annotations
 
@@ -13,9 +8,6 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-
-#: Number of steps to prefetch ahead.
-AHEAD = 16
 
 _READ, _KEEP, _DATA = 0, 3, 1
 
@@ -37,6 +29,4 @@ def _prefetch(typing_context: Any, array: Any, row: Any) -> Any:
     return types.void(array, types.intp), generate
 
 
-#: ``prefetch(array, row)`` fetches the line of ``array[row]`` or ``array[row, 0]``. Any row is
-#: allowed: nothing is read.
-prefetch: Any = intrinsic(_prefetch)
+PREFETCH: Any = intrinsic(_prefetch)

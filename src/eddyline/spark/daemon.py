@@ -41,6 +41,7 @@ with gc_paused():  # what is imported stays
     import pyspark.worker  # noqa: F401 - for the workers
     from pyspark import daemon
 
+    import eddyline.kernels.compiler
     import eddyline.spark.workers.ingest
     import eddyline.spark.workers.shard  # noqa: F401 - for the workers
 

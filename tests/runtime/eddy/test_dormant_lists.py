@@ -140,7 +140,7 @@ def test_a_longer_window_finds_a_dormant_list(
 ) -> None:
     """Its rows enter once, and leave within the bounds of what leaves."""
     for name in ("leave", "_free_blocks"):  # in Python bounds are checked
-        monkeypatch.setattr(row_lists, name, getattr(row_lists, name).py_func)
+        monkeypatch.setattr(row_lists, name, getattr(row_lists, name).__wrapped__)
     monkeypatch.setattr(lineage_sums, "_PIECES", 32)
     monkeypatch.setattr(lineage_sums, "_RING", 64)
     play("many dormant 20", specials=True, keys=30)
