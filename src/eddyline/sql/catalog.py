@@ -236,9 +236,9 @@ class Catalog:
 
     def _require_free(self, kind: ObjectKind, name: str) -> None:
         require_name(name)
-        kinds: tuple[ObjectKind, ...] = ("stream", "table", "view", "query")
-        taken = next((k for k in kinds if name in self._of(k)), None)
-        if taken is not None:
+        if name in self.streams or name in self.tables or name in self.views or name in self.queries:
+            kinds: tuple[ObjectKind, ...] = ("stream", "table", "view", "query")
+            taken = next(k for k in kinds if name in self._of(k))
             raise CatalogError(
                 f"cannot create {kind} '{name}': a {taken} of this name exists; DROP it first"
             )

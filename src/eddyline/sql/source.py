@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
@@ -58,7 +59,7 @@ class SourceText:
 @lru_cache(maxsize=4)
 def _line_starts(text: str) -> list[int]:
     """The offsets at which lines start; cached, as each statement of a script needs them."""
-    return [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
+    return [0, *accumulate(len(line) + 1 for line in text.split("\n")[:-1])]
 
 
 def offset_of(at: Token | exp.Expr) -> int | None:

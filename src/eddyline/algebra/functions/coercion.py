@@ -28,6 +28,8 @@ _AS_THEY_ARE: Final = {
     timedelta: pa.duration("us"),
 }
 _DOUBLE: Final = pa.float64()
+_STRING: Final = pa.string()
+_INT64_LIMIT: Final = 1 << 63
 _BIGINT: Final = pa.int64()
 
 _CASTS: Final[dict[str, str]] = {
@@ -80,7 +82,10 @@ def literal(value: Any, type_: pa.DataType) -> Literal:
     >>> literal(1, pa.float64()).value
     1.0
     """
-    if type_ == _AS_THEY_ARE.get(type(value)):
+    if type_ == _AS_THEY_ARE.get(type(value)) or (
+        (type(value) is str and value.isascii() and type_ == _STRING)
+        or (type(value) is int and type_ == _BIGINT and -_INT64_LIMIT <= value < _INT64_LIMIT)
+    ):
         return Literal(type_, value)
     return Literal(type_, pa.scalar(value, type_).as_py())
 

@@ -204,6 +204,9 @@ def _constants(values: Sequence[Any], type_: pa.DataType) -> Iterator[Any]:
     if not values or pa.types.is_float64(type_) or pa.types.is_int64(type_):
         yield from values
         return
+    if pa.types.is_string(type_):
+        yield from (value.encode() for value in values)
+        return
     keys = keys_of(pa.array(values, type_))
     if keys.data is None:
         yield from keys.values.tolist()
