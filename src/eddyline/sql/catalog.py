@@ -236,8 +236,8 @@ class Catalog:
 
     def _require_free(self, kind: ObjectKind, name: str) -> None:
         require_name(name)
-        if name in self.streams or name in self.tables or name in self.views or name in self.queries:
-            kinds: tuple[ObjectKind, ...] = ("stream", "table", "view", "query")
+        kinds: tuple[ObjectKind, ...] = ("stream", "table", "view", "query")
+        if any(name in names for names in (self.streams, self.tables, self.views, self.queries)):
             taken = next(k for k in kinds if name in self._of(k))
             raise CatalogError(
                 f"cannot create {kind} '{name}': a {taken} of this name exists; DROP it first"

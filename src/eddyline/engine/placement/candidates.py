@@ -138,7 +138,7 @@ def why_unshared(flow: FlowPlacement) -> str:
     if may_wait(flow):
         return "its conditions call functions, whose order and place are measured"
     if len(flow.signature.sources) >= LEAST_REORDERED:
-        return "the fan-outs of its joins are not known to be steady"
+        return "too little is known of its streams and joins"
     return "the queries that shared its flow are gone"
 
 

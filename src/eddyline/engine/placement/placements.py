@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from eddyline.algebra.catalog import Emit
@@ -146,7 +147,7 @@ class Placements:
         """Move a query as the re-optimizer proposes."""
         if isinstance(placement, TreePlacement) and placement.joins is not None:
             before, query.plan = query.placement, placement.plan
-            if not (isinstance(before, TreePlacement) and before.orders == placement.orders):
+            if isinstance(before, TreePlacement) and before.orders != placement.orders:
                 query.reordered += 1
                 self.reordered += 1
         self._move(query, placement)
@@ -233,8 +234,13 @@ class Placements:
             if other.key not in self.unshared:
                 self.unshared[other.key] = query, other
                 self._keys.setdefault(query.name, []).append(other.key)
-        self._reoptimizer.watch(query, unshared=query.name in self._keys)
+        tree = partial(self._tree, query)
+        self._reoptimizer.watch(query, unshared=query.name in self._keys, tree=tree)
         self._look()
+
+    def _tree(self, query: Query) -> TreePlacement:
+        """The placement of a query as a tree, in the order of its plan."""
+        return query.plans.filled(self.candidates_for(query).tree)
 
     def _close(self, query: Query) -> None:
         """A query is not open to other placements any more."""

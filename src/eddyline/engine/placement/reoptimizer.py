@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import inf
@@ -27,8 +27,9 @@ from eddyline.runtime.operators.stateless import Scan
 from eddyline.sharing.reordering import LEAST_REORDERED, Joins, Orders
 
 #: Rows between two looks at fan-outs: of all streams for orders chosen by cost, of a query's for
-#: others.
+#: others; and rows of a query before the first one.
 _PERIOD_ROWS: Final = 32_768
+_FIRST_ROWS: Final = 4_096
 #: Queries whose costs are compared at a time.
 _AT_ONCE: Final = 8
 #: Maximum number of looks between two comparisons while fan-outs and shares of rows are steady.
@@ -97,16 +98,27 @@ class ByCost:
 
 @dataclass
 class ByFanOuts:
-    """A query that shares no flow, and runs as a tree while the fan-outs of its joins are steady.
+    """A query that shares no flow: it runs as a tree in the order that costs least, once its
+    streams are known, or else while the fan-outs of its joins are steady.
 
     Attributes:
-        scans: of its operators. looked: rows that they had read at the last look.
+        tree: makes its placement as a tree, in the order of its plan. scans: of its operators.
+        looked: rows that they had read at the last look.
     """
 
     query: Query
+    tree: Callable[[], TreePlacement]
     scans: list[Scan]
     steadiness: Steadiness
     looked: int = 0
+
+    def is_due(self) -> bool:
+        """Whether to look at the fan-outs now."""
+        rows = sum(scan.rows_out for scan in self.scans)
+        if rows - self.looked < (_PERIOD_ROWS if self.looked else _FIRST_ROWS):
+            return False
+        self.looked = rows
+        return True
 
     def proposal(self) -> Placement | None:
         """Another placement, if the fan-outs have become steady or have changed."""
@@ -152,14 +164,16 @@ class Reoptimizer:
         self._trials = FeedbackTrials()
         self._compared = 0, 0  # at this number of rows; number of the query that is next
 
-    def watch(self, query: Query, *, unshared: bool) -> None:
+    def watch(self, query: Query, *, unshared: bool, tree: Callable[[], TreePlacement]) -> None:
         """Measure a query that has just been moved, if its placement may become another one.
 
         Args:
             unshared: it could run in a flow that it does not share with another query.
+            tree: makes its placement as a tree, in the order of its plan.
         """
         placement = query.placement
         if isinstance(placement, TreePlacement) and placement.joins is not None:
+            self.by_fan_outs.pop(query.name, None)
             self.by_cost.setdefault(query.name, ByCost(query, placement.joins)).restart()
             return
         self.forget(query)
@@ -169,7 +183,7 @@ class Reoptimizer:
         if len(flow.signature.sources) >= LEAST_REORDERED:
             scans = [o for o in in_order([query.operator]) if isinstance(o, Scan)]
             factor = fan_outs.STEADY if placement is flow else fan_outs.CHANGED
-            self.by_fan_outs[query.name] = ByFanOuts(query, scans, Steadiness(factor))
+            self.by_fan_outs[query.name] = ByFanOuts(query, tree, scans, Steadiness(factor))
 
     def forget(self, query: Query) -> None:
         """Stop measuring a query."""
@@ -180,11 +194,9 @@ class Reoptimizer:
     def proposals(self) -> Iterator[tuple[Query, Placement]]:
         """Queries that should run in another way now."""
         for watched in list(self.by_fan_outs.values()):
-            rows = sum(scan.rows_out for scan in watched.scans)
-            if rows - watched.looked < _PERIOD_ROWS:
+            if not watched.is_due():
                 continue
-            watched.looked = rows
-            placement = watched.proposal()
+            placement = self._by_cost(watched) or watched.proposal()
             if placement is not None:
                 yield watched.query, placement
         for known in self.due():
@@ -194,6 +206,28 @@ class Reoptimizer:
                 yield known.query, self.reordered(known, better.orders, f"expected to take {share}")
             elif (other := self._trials.proposal(known.query, known.placement)) is not None:
                 yield known.query, other
+
+    def _by_cost(self, watched: ByFanOuts) -> TreePlacement | None:
+        """The tree of a query in a flow that costs least by what has been measured of its streams;
+        None: it is no such query, or too little is known.
+        """
+        placement = watched.query.placement
+        if not isinstance(placement, FlowPlacement) or may_wait(placement):
+            return None
+        tree, statistics = watched.tree(), self._planning.known()
+        if tree.joins is None:
+            return None
+        regions = tree.joins.regions
+        if not all(region.graph.is_known(statistics) for region in regions):
+            return None
+        known = ByCost(watched.query, tree.joins)
+        queries = (self._as_measured(known, number) for number in range(len(regions)))
+        orders = tuple(
+            best_tree(query, region.tree, self._costing)[0]
+            for query, region in zip(queries, regions, strict=True)
+        )
+        why = f"joins {shown(tree.joins, orders)}, by the rates and values of its streams"
+        return tree.reordered(orders, why)
 
     # -- orders chosen by cost -----------------------------------------
 
