@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 import pyarrow as pa
 
-from eddyline.algebra.expressions import Call, Expr, columns_of, conjunction, shift_columns
+from eddyline.algebra.expressions import Call, Expr, columns_of
 from eddyline.algebra.plan import (
     AntiJoin,
     Distinct,
@@ -35,7 +35,6 @@ from eddyline.optimizer.joins.trees import Tree, leaves, subtrees
 from eddyline.optimizer.rules.order_joins import joined_as, with_own_terms_below
 from eddyline.optimizer.traversal import OncePerNode, bottom_up
 from eddyline.sharing.flat import flatten
-from eddyline.sharing.signature import Part, Signature, spanning, with_length
 
 #: Sources of joins that have more than one order.
 LEAST_REORDERED: Final = 3
@@ -215,31 +214,3 @@ def _joins(plan: Plan) -> Iterator[Join]:
         yield from _joins(below)
     if isinstance(plan, Join) and not isinstance(plan, Lookup):
         yield plan
-
-
-def tree_of(signature: Signature, part: Part, order: Tree) -> Plan:
-    """The plan of a query of a flow, without a grouping, that joins the sources in this order."""
-    sources = tuple(_source(signature, part, n) for n in range(len(signature.sources)))
-    keys = [
-        Call(
-            pa.bool_(),
-            "=",
-            (
-                shift_columns(edge.left_key, signature.starts[edge.left]),
-                shift_columns(edge.right_key, signature.starts[edge.right]),
-            ),
-        )
-        for edge in spanning(signature.edges, leaves(order))
-    ]
-    graph = JoinGraph(sources, (*keys, *signature.theta, *part.residual))
-    return joined_as(graph, order, part.outputs, part.names)
-
-
-def _source(signature: Signature, part: Part, number: int) -> Plan:
-    """A source with the query's window, below its filters."""
-    plan, length = signature.sources[number], part.windows[number]
-    if length is not None:
-        assert isinstance(plan, StreamScan), "the queries' own windows are on streams"
-        plan = with_length(plan, length)
-    condition = conjunction(part.filters[number])
-    return plan if condition is None else Filter(plan, condition)

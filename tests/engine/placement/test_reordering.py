@@ -125,7 +125,7 @@ def test_a_margin_below_one_is_refused() -> None:
         }
     ),
     st.sampled_from(["{}", GROUPED, UNITED]),
-    st.sampled_from(["", " EMIT CHANGES"]),
+    st.sampled_from(["", " EMIT CHANGES", " EMIT SNAPSHOT EVERY 3 SECONDS"]),
     st.booleans(),
 )
 def test_new_join_orders_do_not_change_results(

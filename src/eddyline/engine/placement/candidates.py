@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 from eddyline.algebra.catalog import Emit
 from eddyline.algebra.expressions import walk
 from eddyline.algebra.functions.user_defined import UserCall
-from eddyline.algebra.plan import Plan, StreamScan
+from eddyline.algebra.plan import Plan
 from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
-from eddyline.optimizer.joins.trees import left_deep
-from eddyline.optimizer.statistics import Statistics
 from eddyline.physical.flows import Sharing
 from eddyline.physical.strategy import Strategy
 from eddyline.sharing.flow_work import alike
 from eddyline.sharing.grouping import decompose_emitted, decompose_grouped
 from eddyline.sharing.matched import with_own_windows
-from eddyline.sharing.reordering import LEAST_REORDERED, Joins, joins_of, tree_of
+from eddyline.sharing.reordering import joins_of
 from eddyline.sharing.signature import Part, Signature, decompose
 
 SHARED = "it shares the flow of its signature"
@@ -51,7 +49,7 @@ def candidates(
     Args:
         replaces: new rows of its result table replace older ones.
     """
-    joins = None if emit.mode == "snapshot" else joins_of(plan)
+    joins = joins_of(plan)
     tree = TreePlacement(plan, joins, () if joins is None else joins.orders)
     reason = _why_only_tree(emit, strategy, sharing)
     if reason is not None:
@@ -82,8 +80,7 @@ def candidates(
     if sharing.executor == "eddy":
         return Candidates(tuple(flow), widest(flow), (), tree, eddy)
     first = flow[0]
-    in_flow_alone = _order_is_a_guess(first, joins, strategy.statistics) or may_wait(first)
-    if not first.is_numbered and in_flow_alone:
+    if not first.is_numbered and may_wait(first):
         unshared = replace(first, why=why_unshared(first))
         return Candidates(tuple(flow), unshared, (first,), tree, eddy)
     why = "no other query has its sources and join keys"
@@ -109,20 +106,6 @@ def widest(placements: Sequence[FlowPlacement]) -> FlowPlacement:
     return next((p for p in filtered if p.is_grouped), placements[0])
 
 
-def learned(flow: FlowPlacement, order: Sequence[int]) -> TreePlacement:
-    """The placement as a tree in the order that the fan-outs of a flow gave.
-
-    Args:
-        order: of the sources of the flow.
-    """
-    sources = [flow.signature.sources[i] for i in order]
-    names = ", ".join(s.stream for s in sources if isinstance(s, StreamScan))
-    why = f"its joins have steady fan-outs; order: {names}"
-    tree = left_deep(order)
-    plan = tree_of(flow.signature, flow.part, tree)
-    return TreePlacement(plan, orders=(tree,), learned_in=flow, why=why)
-
-
 def may_wait(flow: FlowPlacement) -> bool:
     """Whether conditions call functions of users, which a flow applies in the order of what they
     cost and reject, and behind its joins where that costs less.
@@ -137,8 +120,6 @@ def why_unshared(flow: FlowPlacement) -> str:
     """The reason why a query that shares its flow with no other query runs in a flow."""
     if may_wait(flow):
         return "its conditions call functions, whose order and place are measured"
-    if len(flow.signature.sources) >= LEAST_REORDERED:
-        return "too little is known of its streams and joins"
     return "the queries that shared its flow are gone"
 
 
@@ -156,10 +137,3 @@ def _why_only_tree(emit: Emit, strategy: Strategy, sharing: Sharing) -> str | No
     if not strategy.shares:
         return "the state option asks for operators of its own"
     return None
-
-
-def _order_is_a_guess(flow: FlowPlacement, joins: Joins | None, statistics: Statistics) -> bool:
-    """Whether several streams are joined in an order for which there are no statistics."""
-    if len(flow.signature.sources) < LEAST_REORDERED:
-        return False
-    return joins is None or not all(r.graph.is_known(statistics) for r in joins.regions)

@@ -7,7 +7,7 @@ Source: Ayad and Naughton 2004, section 1 ("optimize and monitor then re-optimiz
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Final
@@ -53,6 +53,10 @@ class FanOuts:
                 results = max(joined.results, 1 / 2) / _admitted(tree, since)
                 self.of[tree] = results / _rows_without_feedback(tree, since)
                 self.counts[tree] = counts[tree]
+
+    def keep_only(self, trees: Container[Tree]) -> None:
+        """Forget the other joins."""
+        self.of = {tree: fan_out for tree, fan_out in self.of.items() if tree in trees}
 
     def since(self, counts: Counts) -> dict[Tree, JoinCounts]:
         """Rows and results since the joins were measured last."""

@@ -67,7 +67,6 @@ class TreePlacement:
     Attributes:
         plan: of the operators.
         joins: of the plan, if their order may change while it runs. orders: in which they run.
-        learned_in: the flow placement whose fan-outs gave the order; None: it was chosen by cost.
         all_changes: of a query that is read at ticks, whether it reads all changes of its groups;
             None: that is decided when it begins to run.
         feedback: joins may tell those below what they need. relays: so may those above inputs that
@@ -78,7 +77,6 @@ class TreePlacement:
     plan: Plan
     joins: Joins | None = None
     orders: Orders = ()
-    learned_in: FlowPlacement | None = None
     all_changes: bool | None = field(default=None, compare=False)
     feedback: bool = True
     relays: bool = True

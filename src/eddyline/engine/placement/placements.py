@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from eddyline.algebra.catalog import Emit
@@ -29,6 +28,7 @@ from eddyline.physical.flows import Sharing
 from eddyline.physical.strategy import Strategy
 from eddyline.sharing.grouping import lowest_grouping
 from eddyline.sharing.instances import Instances
+from eddyline.sharing.reordering import LEAST_REORDERED
 from eddyline.sharing.signature import Part, Signature
 
 
@@ -89,12 +89,20 @@ class Placements:
         placement = next(filter(self._is_taken, shared), None)
         if placement is not None:
             self._share(query, filled(placement))
-            return
+        else:
+            self._run_alone(query, found)
+
+    def _run_alone(self, query: Query, found: Candidates) -> None:
+        """Run a query in a placement that it shares with no other."""
+        filled = query.plans.filled
+        reads_groups = self._reads_groups(query, found)
         unshared = filled(found.unshared)
         if reads_groups and isinstance(unshared, TreePlacement):
             unshared = replace(unshared, why=SAME_GROUPS)
         if isinstance(unshared, TreePlacement) and self._execution.shares_inputs(unshared.plan):
             unshared = unshared.unrelayed()
+        if query.placement is not None and isinstance(unshared, TreePlacement):
+            query.plan = unshared.plan  # it may have had another order
         self._move(query, unshared, open_to=filled(found.open_to))
 
     def start_parameterized(
@@ -126,8 +134,7 @@ class Placements:
 
     def _look(self) -> None:
         """Set ``may_adapt``, after placements have changed."""
-        measured = self._reoptimizer.by_cost or self._reoptimizer.by_fan_outs
-        self.may_adapt = bool(measured or self._eddies.members)
+        self.may_adapt = bool(self._reoptimizer.by_cost or self._eddies.members)
 
     def adapt(self) -> None:
         """After a chunk: undo eddies that join in vain, and do what the re-optimizer proposes."""
@@ -234,13 +241,8 @@ class Placements:
             if other.key not in self.unshared:
                 self.unshared[other.key] = query, other
                 self._keys.setdefault(query.name, []).append(other.key)
-        tree = partial(self._tree, query)
-        self._reoptimizer.watch(query, unshared=query.name in self._keys, tree=tree)
+        self._reoptimizer.watch(query)
         self._look()
-
-    def _tree(self, query: Query) -> TreePlacement:
-        """The placement of a query as a tree, in the order of its plan."""
-        return query.plans.filled(self.candidates_for(query).tree)
 
     def _close(self, query: Query) -> None:
         """A query is not open to other placements any more."""
@@ -259,5 +261,10 @@ class Placements:
         assert isinstance(query.placement, FlowPlacement), "it is in the flow"
         if query.placement.eddy is not None:
             return
-        placement = replace(query.placement, why=why_unshared(query.placement))
+        placement, found = query.placement, self.candidates_for(query)
+        is_reordered = len(placement.signature.sources) >= LEAST_REORDERED
+        if is_reordered and not placement.is_numbered and isinstance(found.unshared, TreePlacement):
+            self._run_alone(query, found)
+            return
+        placement = replace(placement, why=why_unshared(placement))
         self._move(query, placement, open_to=() if placement.is_numbered else (placement,))

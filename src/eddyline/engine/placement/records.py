@@ -6,19 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from eddyline.engine.placement.candidates import Candidates, learned
+from eddyline.engine.placement.candidates import Candidates
 from eddyline.engine.placement.placement import Placement, TreePlacement
-from eddyline.optimizer.joins.trees import Tree, leaves
+from eddyline.optimizer.joins.trees import Tree
 from eddyline.physical.flows import EddyNumber
 
 
 def record(placement: Placement) -> dict[str, Any]:
     """A placement for JSON."""
     if isinstance(placement, TreePlacement):
-        is_learned = placement.learned_in is not None
         return {
             "orders": placement.orders,
-            "learned": is_learned,
             "all_changes": placement.all_changes,
             "feedback": placement.feedback,
             "relays": placement.relays,
@@ -42,9 +40,6 @@ def recorded(found: Candidates, saved: Mapping[str, Any]) -> Placement:
             flow = flow.in_eddy(EddyNumber(saved["eddy"]), why)
         return replace(flow, number=saved["number"], why=why)
     orders = tuple(map(tree_from, saved["orders"]))
-    if saved["learned"]:
-        (order,) = orders
-        return learned(found.shared[0], leaves(order))
     changes, feedback = saved["all_changes"], saved["feedback"]
     tree = replace(found.tree, all_changes=changes, feedback=feedback)
     tree = tree if saved["relays"] else tree.unrelayed()

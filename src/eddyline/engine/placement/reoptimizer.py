@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
 from typing import Any, Final
 
 from eddyline.engine.execution.execution import Execution
 from eddyline.engine.placement import fan_outs
-from eddyline.engine.placement.candidates import learned, may_wait
 from eddyline.engine.placement.fan_outs import Steadiness
 from eddyline.engine.placement.feedback_trials import FeedbackTrials
 from eddyline.engine.placement.join_costs import Counts, FanOuts, as_measured, best_tree, shown
-from eddyline.engine.placement.placement import FlowPlacement, Placement, TreePlacement
+from eddyline.engine.placement.placement import Placement, TreePlacement
 from eddyline.engine.placement.records import tree_from
 from eddyline.engine.planning import Planning
 from eddyline.engine.query import Query
@@ -22,12 +21,9 @@ from eddyline.optimizer.joins.costing import Priced
 from eddyline.optimizer.joins.query import JoinQuery
 from eddyline.optimizer.statistics import Statistics
 from eddyline.runtime.feedback.join_counts import NO_ROWS, counts_from
-from eddyline.runtime.graph import in_order
-from eddyline.runtime.operators.stateless import Scan
-from eddyline.sharing.reordering import LEAST_REORDERED, Joins, Orders
+from eddyline.sharing.reordering import Joins, Orders
 
-#: Rows between two looks at fan-outs: of all streams for orders chosen by cost, of a query's for
-#: others; and rows of a query before the first one.
+#: Rows of all streams between two looks at fan-outs, and at new queries.
 _PERIOD_ROWS: Final = 32_768
 _FIRST_ROWS: Final = 4_096
 #: Queries whose costs are compared at a time.
@@ -59,6 +55,10 @@ class ByCost:
     def __post_init__(self) -> None:
         self.measured = [FanOuts() for _ in self.joins.regions]
 
+    def is_known(self, statistics: Statistics) -> bool:
+        """Whether the rates of all streams are known."""
+        return all(region.graph.is_known(statistics) for region in self.joins.regions)
+
     def restart(self) -> None:
         """It runs in another way from now on."""
         for measured in self.measured:
@@ -81,6 +81,9 @@ class ByCost:
         everything = sum(came for came, _ in rows.values())
         shares = {(of, "share"): (everything, came) for of, (came, _) in rows.items()}
         is_steady = self._steadiness.look({**rows, **shares})
+        if is_steady is False:  # joins that ran before had other rows
+            for measured, of in zip(self.measured, counts, strict=True):
+                measured.keep_only(of)
         self._steady_for = self._steady_for + 1 if is_steady else 0
         looks = self._steady_for
         return looks % _COMPARED_EVERY == 0 or (looks < _COMPARED_EVERY and looks.bit_count() == 1)
@@ -96,47 +99,6 @@ class ByCost:
         return self.placement.orders
 
 
-@dataclass
-class ByFanOuts:
-    """A query that shares no flow: it runs as a tree in the order that costs least, once its
-    streams are known, or else while the fan-outs of its joins are steady.
-
-    Attributes:
-        tree: makes its placement as a tree, in the order of its plan. scans: of its operators.
-        looked: rows that they had read at the last look.
-    """
-
-    query: Query
-    tree: Callable[[], TreePlacement]
-    scans: list[Scan]
-    steadiness: Steadiness
-    looked: int = 0
-
-    def is_due(self) -> bool:
-        """Whether to look at the fan-outs now."""
-        rows = sum(scan.rows_out for scan in self.scans)
-        if rows - self.looked < (_PERIOD_ROWS if self.looked else _FIRST_ROWS):
-            return False
-        self.looked = rows
-        return True
-
-    def proposal(self) -> Placement | None:
-        """Another placement, if the fan-outs have become steady or have changed."""
-        placement = self.query.placement
-        if isinstance(placement, FlowPlacement):
-            assert self.query.flow is not None, "it runs in a flow"
-            if may_wait(placement):  # not in a tree
-                return None
-            flow = self.query.flow.flow
-            is_steady = self.steadiness.look(flow.fan_outs)
-            return learned(placement, fan_outs.best_order(flow)) if is_steady else None
-        assert placement is not None and placement.learned_in is not None, "its order was learned"
-        counts = fan_outs.of_joins(in_order([self.query.operator]))
-        if self.steadiness.look(counts) is not False:
-            return None
-        return replace(placement.learned_in, why="the fan-outs of its joins have changed")
-
-
 @dataclass(frozen=True)
 class Better:
     """Orders that are expected to cost less; ``share``: of the cost of the present ones."""
@@ -146,59 +108,45 @@ class Better:
 
 
 class Reoptimizer:
-    """Proposes other placements for queries that run.
+    """Proposes other placements for queries that run as trees of joins.
 
     Args:
         planning: has statistics, and how many times cheaper an order must be.
 
     Attributes:
-        by_cost, by_fan_outs: by name, the queries whose joins may get another order.
+        by_cost: by name, the queries whose joins may get another order.
     """
 
     def __init__(self, execution: Execution, planning: Planning) -> None:
         self.by_cost: dict[str, ByCost] = {}
-        self.by_fan_outs: dict[str, ByFanOuts] = {}
         self._execution = execution
         self._planning = planning
         self._costing = Priced()
         self._trials = FeedbackTrials()
+        self._new: dict[str, ByCost] = {}  # whose order is a guess: not looked at so far
+        self._looked = 0  # at new ones, at this number of rows
         self._compared = 0, 0  # at this number of rows; number of the query that is next
 
-    def watch(self, query: Query, *, unshared: bool, tree: Callable[[], TreePlacement]) -> None:
-        """Measure a query that has just been moved, if its placement may become another one.
-
-        Args:
-            unshared: it could run in a flow that it does not share with another query.
-            tree: makes its placement as a tree, in the order of its plan.
-        """
+    def watch(self, query: Query) -> None:
+        """Measure a query that has just been moved, if its joins may get another order."""
         placement = query.placement
-        if isinstance(placement, TreePlacement) and placement.joins is not None:
-            self.by_fan_outs.pop(query.name, None)
-            self.by_cost.setdefault(query.name, ByCost(query, placement.joins)).restart()
+        if not isinstance(placement, TreePlacement) or placement.joins is None:
+            self.forget(query)
             return
-        self.forget(query)
-        flow = placement.learned_in if isinstance(placement, TreePlacement) else placement
-        if not unshared or flow is None or flow.is_numbered:
-            return
-        if len(flow.signature.sources) >= LEAST_REORDERED:
-            scans = [o for o in in_order([query.operator]) if isinstance(o, Scan)]
-            factor = fan_outs.STEADY if placement is flow else fan_outs.CHANGED
-            self.by_fan_outs[query.name] = ByFanOuts(query, tree, scans, Steadiness(factor))
+        if query.name not in self.by_cost:
+            self.by_cost[query.name] = known = ByCost(query, placement.joins)
+            if not known.is_known(self._planning.statistics):
+                self._new[query.name] = known
+        self.by_cost[query.name].restart()
 
     def forget(self, query: Query) -> None:
         """Stop measuring a query."""
         self.by_cost.pop(query.name, None)
+        self._new.pop(query.name, None)
         self._trials.forget(query)
-        self.by_fan_outs.pop(query.name, None)
 
     def proposals(self) -> Iterator[tuple[Query, Placement]]:
         """Queries that should run in another way now."""
-        for watched in list(self.by_fan_outs.values()):
-            if not watched.is_due():
-                continue
-            placement = self._by_cost(watched) or watched.proposal()
-            if placement is not None:
-                yield watched.query, placement
         for known in self.due():
             better = self.better(known) if known.may_differ(self.counts(known)) else None
             if better is not None:
@@ -207,35 +155,18 @@ class Reoptimizer:
             elif (other := self._trials.proposal(known.query, known.placement)) is not None:
                 yield known.query, other
 
-    def _by_cost(self, watched: ByFanOuts) -> TreePlacement | None:
-        """The tree of a query in a flow that costs least by what has been measured of its streams;
-        None: it is no such query, or too little is known.
-        """
-        placement = watched.query.placement
-        if not isinstance(placement, FlowPlacement) or may_wait(placement):
-            return None
-        tree, statistics = watched.tree(), self._planning.known()
-        if tree.joins is None:
-            return None
-        regions = tree.joins.regions
-        if not all(region.graph.is_known(statistics) for region in regions):
-            return None
-        known = ByCost(watched.query, tree.joins)
-        queries = (self._as_measured(known, number) for number in range(len(regions)))
-        orders = tuple(
-            best_tree(query, region.tree, self._costing)[0]
-            for query, region in zip(queries, regions, strict=True)
-        )
-        why = f"joins {shown(tree.joins, orders)}, by the rates and values of its streams"
-        return tree.reordered(orders, why)
-
     # -- orders chosen by cost -----------------------------------------
 
     def due(self) -> list[ByCost]:
-        """The queries whose costs are to be compared now, in turns."""
+        """The queries whose costs are to be compared now: new ones soon, the others in turns."""
         if not self.by_cost:
             return []
-        (seen, turn), rows = self._compared, self._planning.rows()
+        rows = self._planning.rows()
+        if self._new and rows - self._looked >= _FIRST_ROWS:
+            self._looked = rows
+            names = list(islice(self._new, _AT_ONCE))
+            return [self._new.pop(name) for name in names]
+        seen, turn = self._compared
         if rows - seen < _PERIOD_ROWS:
             return []
         first = turn % len(self.by_cost)
@@ -308,11 +239,18 @@ class Reoptimizer:
             for name, known in self.by_cost.items()
         }
         rests = self._trials.saved(known.query for known in self.by_cost.values())
-        return {"compared": self._compared, "measured": measured, "rests": rests}
+        return {
+            "compared": self._compared,
+            "looked": self._looked,
+            "new": list(self._new),
+            "measured": measured,
+            "rests": rests,
+        }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Take over what ``saved`` returned; the queries run."""
-        self._compared = tuple(saved["compared"])
+        self._compared, self._looked = tuple(saved["compared"]), saved["looked"]
+        self._new = {name: self.by_cost[name] for name in saved["new"]}
         self._trials.restore(saved["rests"])
         for name, regions in saved["measured"].items():
             self.by_cost[name].measured = [

@@ -332,10 +332,6 @@ class Flow(Operator):
         """By sources joined and source probed: the numbers of probes and of matches."""
         return {}
 
-    def are_tied(self, one: int, other: int) -> bool:
-        """Whether two sources share a key."""
-        return False
-
     @property
     def waiting(self) -> bool:
         """Whether there is work left for ``step``."""

@@ -254,9 +254,6 @@ class JoinFlow(Flow):
             counts[frozenset((number,)), other] = came + rows, went
         return counts
 
-    def are_tied(self, one: int, other: int) -> bool:
-        return self._routing.are_tied(one, other)
-
     # -- the scheduled join --------------------------------------------
 
     def _is_scheduled(self) -> ScheduledJoin | None:

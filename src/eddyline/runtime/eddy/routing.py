@@ -285,10 +285,6 @@ class Routing:
             if probe.visited
         }
 
-    def are_tied(self, one: int, other: int) -> bool:
-        """Whether two sources share a key."""
-        return any({one, other} == {e.left, e.right} for e in self._edges)
-
     def have_same_keys(
         self, pairs: CandidatePairs, lineage: Array | None
     ) -> tuple[Array, Array | None]:
