@@ -16,6 +16,10 @@ from eddyline.optimizer.statistics import Statistics
 from eddyline.sharing.reordering import without_second_copies
 
 
+def _never(streams: Collection[str]) -> bool:
+    return False
+
+
 @dataclass(eq=False)
 class Planning:
     """Optimizes and explains the plans of an engine.
@@ -31,6 +35,8 @@ class Planning:
         rows: number of rows of all streams so far.
         counted: the counted streams.
         corrections: of the estimated results of joins, as of ``JoinResults``.
+        sheds: whether rows of some of these streams are dropped, as the overload controller has
+            decided: together with the order of their joins.
     """
 
     rewrites: bool
@@ -41,6 +47,7 @@ class Planning:
     rows: Callable[[], int]
     counted: Callable[[], Collection[str]]
     corrections: Callable[[], Mapping[Any, float]] = dict
+    sheds: Callable[[Collection[str]], bool] = _never
 
     def optimized(self, plan: Plan) -> Plan:
         """The optimized plan."""

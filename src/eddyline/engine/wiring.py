@@ -119,6 +119,7 @@ def connect(
     progress = Progress(inputs, queries, wall_clock)
     shedding = Shedding(inputs, statistics)
     overload = _overload(shedding, inputs, queries, statistics, prices)
+    planning.sheds = lambda streams: overload.decides and shedding.thins(streams)
     stateful = StatefulParts(catalog, inputs, queries, definitions, progress, shedding, overload)
     statements = Statements(stateful, declared, planning)
     parts = Parts(

@@ -63,6 +63,9 @@ WHY: Final[dict[tuple[str, str], str]] = {
         "it leaves; the engine keeps the rows of each frame"
     ),
     ("over", "esper"): "an event is a method call, while a call of the engine has a fixed cost",
+    ("join", "bytewax"): (
+        "a row is a call of a Python function, while a call of the engine has a fixed cost of many"
+    ),
     ("join", "flink"): "a row is a method call, while a call of the engine has a fixed cost",
     ("rules", "flink"): (
         "a filter has no window and no expiry, and the rules are a compiled function over a grid "

@@ -100,6 +100,10 @@ class Shedding:
         """The requested shares, by stream."""
         return dict(self._requested)
 
+    def thins(self, streams: Iterable[str]) -> bool:
+        """Whether rows of some of these streams are dropped."""
+        return any(self._inputs.intake(stream).keep < 1 for stream in streams)
+
     def require_agreement(self, spec: QuerySpec) -> None:
         """Check that a new query ranks the rows of its streams as the others that allow shedding.
 

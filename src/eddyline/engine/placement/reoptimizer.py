@@ -174,9 +174,11 @@ class Reoptimizer:
         return list(islice(self.by_cost.values(), first, first + _AT_ONCE))
 
     def better(self, known: ByCost) -> Better | None:
-        """Better orders for a query; None: there are none, or too little is known."""
+        """Better orders for a query; None: there are none, too little is known, or its order has
+        been chosen to shed load from.
+        """
         margin = self._planning.margin
-        if margin == inf:
+        if margin == inf or self._planning.sheds(known.query.streams):
             return None
         statistics, orders, shares = self._planning.known(), list(known.orders), []
         for number, region in enumerate(known.joins.regions):
