@@ -37,7 +37,7 @@ NEVER = {
 
 FILTER = """
 import sys, eddyline
-from eddyline.kernels.options import KERNELS
+from eddyline.kernels.deferred import KERNELS
 engine = eddyline.Engine()
 engine.sql("CREATE STREAM s (ts TIMESTAMP, x BIGINT) TIMESTAMP BY ts")
 engine.query("SELECT x FROM s [RANGE 10 SECONDS] WHERE x > 1", name="big")

@@ -35,7 +35,7 @@ def compiled(script: Path, cache: Path) -> list[str]:
     code = (
         "from pathlib import Path\n"
         "from eddyline.cli.scripts import checked, warm_up\n"
-        "from eddyline.kernels.options import report_compilations\n"
+        "from eddyline.kernels.deferred import report_compilations\n"
         f"with report_compilations(print): warm_up(checked(Path('{script}')))"
     )
     return run("-c", code, NUMBA_CACHE_DIR=str(cache)).split()

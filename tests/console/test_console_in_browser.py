@@ -170,7 +170,7 @@ def test_the_demo(browser: Chrome) -> None:
         time.sleep(6)
         picture(browser, "demo")
         go(browser, "query/same_place_same_time")
-        wait(lambda: "flow of joins" in text_of(browser, '[data-part="plan-of"]'))
+        wait(lambda: "GatedRows" in text_of(browser, '[data-part="plan-of"]'))
         assert "busy_links" not in text_of(browser, '[data-part="plan-of"]')
         wait(lambda: "suspend" in text_of(browser, '[data-part="plan-of"]'))
         picture(browser, "path", dark=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from eddyline import UnsupportedError
+from eddyline import Engine, UnsupportedError
 from eddyline.algebra.expressions import Expr, Literal, walk
 from eddyline.physical import clauses, expressions
 from eddyline.runtime.stores.stem import Stem
@@ -146,7 +146,18 @@ def test_a_loaded_engine_goes_on_as_if_nothing_had_happened(options: dict[str, A
             mine, theirs = whole.queries[name], broken.queries[name]
             assert rows_of(mine.snapshot()) == rows_of(theirs.snapshot())
             assert mine.why == theirs.why, name
-        assert whole.parts.queries.placements.saved() == broken.parts.queries.placements.saved()
+        assert placements(whole) == placements(broken)
+
+
+def placements(eng: Engine) -> dict[str, Any]:
+    """As they are saved, but without the rows that feedback withholds, which are counted anew."""
+    saved = eng.parts.queries.placements.saved()
+    for (of_chain,) in saved["measured"].values():
+        of_chain["since"] = [
+            (tree, counts._replace(left=counts.left[:2], right=counts.right[:2]))
+            for tree, counts in of_chain["since"]
+        ]
+    return saved
 
 
 def test_flow_results_not_fetched_yet_are_saved() -> None:

@@ -11,7 +11,7 @@ _PROGRAM = """
 import sys
 import numpy as np
 from eddyline.kernels.lineage import by_bit, expand
-from eddyline.kernels.options import report_compilations
+from eddyline.kernels.deferred import report_compilations
 
 rows, bits = np.arange(2), np.array([1, 0], np.int32)
 print("ready", flush=True)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from eddyline.kernels import chains, hashing
 from eddyline.kernels.chains import NOTHING, bucket_of
+from eddyline.kernels.deferred import report_compilations
 from eddyline.kernels.merge import merge_destinations
-from eddyline.kernels.options import report_compilations
 from eddyline.kernels.text import gather_bytes, gathered_offsets, same_texts, text_prefixes
 from eddyline.kernels.windows import push_out
 from eddyline.runtime.stores.columns import text_buffers

@@ -26,7 +26,7 @@ from eddyline.cli.termination import termination_event
 from eddyline.cli.view import JobView, instant
 from eddyline.engine.settings import Settings
 from eddyline.errors import DataError
-from eddyline.kernels.options import report_compilations
+from eddyline.kernels.deferred import report_compilations
 from eddyline.spark.session import Session
 from eddyline.spark.storage.directory import path_segment
 

@@ -19,7 +19,7 @@ from eddyline.cli.termination import termination_event
 from eddyline.cli.view import JobView
 from eddyline.engine.changes import Changes
 from eddyline.engine.engine import Engine
-from eddyline.kernels.options import report_compilations
+from eddyline.kernels.deferred import report_compilations
 from eddyline.spark.operation.progress import JobProgress
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateStream, CreateTable

@@ -21,7 +21,7 @@ from eddyline.cli.termination import termination_event
 from eddyline.cli.view import JobView
 from eddyline.engine.settings import DEFAULT_SETTINGS, Settings
 from eddyline.errors import StateError
-from eddyline.kernels.options import report_compilations
+from eddyline.kernels.deferred import report_compilations
 from eddyline.spark.operation.supervisor import NEVER, Restart
 from eddyline.spark.root_cause import root_cause
 from eddyline.spark.run import Run

@@ -21,7 +21,7 @@ import eddyline
 from eddyline.algebra.drains import drain_us
 from eddyline.cli.two_rows import two_rows
 from eddyline.engine.engine import Engine
-from eddyline.kernels.options import report_compilations
+from eddyline.kernels.deferred import report_compilations
 from eddyline.sql.parser import parse
 from eddyline.sql.statements import CreateQuery
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
@@ -22,6 +23,8 @@ from eddyline.sharing.signature import Signature
 _AT_A_TIME: Final = 100
 #: Queries that are drawn as a node each, at most; others are one node per operator.
 _MOST_QUERIES: Final = 40
+#: Operators that pass rows of their first input on: joins that withhold some call them by its name.
+_OF_FIRST: Final = ("Filter", "InputBuffer", "GatedRows")
 #: Operators that pass rows on and are left out.
 _PLAIN: Final = ("Project", "Spool")
 _KINDS: Final = {
@@ -80,6 +83,7 @@ class _Found:
         self._queries = queries
         self._outputs: dict[Operator, list[Edge]] = {}  # the edges into those that read it
         self._stems: dict[str, str] = {}
+        self._rows_of: dict[str, str] = {}  # by id: the stream or table whose rows a node passes on
 
     def add(self, key: Hashable, operator: Operator, ends: Sequence[End], *, sizes: bool) -> None:
         """Add an operator, and the queries that read its results."""
@@ -104,11 +108,13 @@ class _Found:
         for gate in stats.get("feedback", ()):
             waits[gate["rows_of"]] = waits.get(gate["rows_of"], 0) + int(gate["waiting"])
         inputs = [
-            Edge(e.source, e.rows, e.label, e.waiting + waits.pop(self._name_of(e.source), 0))
+            replace(e, waiting=e.waiting + waits.pop(self._rows_of.get(e.source, ""), 0))
             for e in inputs
         ]
         label = _label(key)
         made = node_id(name, label, *(f"{e.source} {e.label}" for e in inputs))
+        if name in _OF_FIRST and inputs[0].source in self._rows_of:
+            self._rows_of[made] = self._rows_of[inputs[0].source]
         own = [*operator.inputs, *(operator.readers or ())]
         self.nodes.append(
             Node(
@@ -129,6 +135,7 @@ class _Found:
         stem = scan.stem
         if stem.name not in self._stems:
             made = self._stems[stem.name] = node_id("stem", stem.name)
+            self._rows_of[made] = stem.name
             counters = self._streams.get(stem.name)
             inputs: tuple[Edge, ...] = ()
             if counters is not None:
@@ -153,9 +160,6 @@ class _Found:
         )
         passed = counters["rows_in"] - counters["late"] - counters["bad"] - counters["dropped"]
         return Edge(made, int(passed))
-
-    def _name_of(self, source: str) -> str:
-        return next((name for name, made in self._stems.items() if made == source), "")
 
     def _add_queries(self, operator: Operator, names: set[str]) -> None:
         inputs = tuple(self._outputs[operator])

@@ -15,7 +15,7 @@ import numba
 from numba.core import event
 
 from eddyline.kernels.cache import SharedCache
-from eddyline.kernels.options import KERNELS, REPORTS, Deferred
+from eddyline.kernels.deferred import KERNELS, REPORTS, Deferred
 
 _log: Final = logging.getLogger(__name__)
 

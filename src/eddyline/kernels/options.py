@@ -6,31 +6,13 @@ have anything made of them (:mod:`eddyline.kernels.compiler`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import cached_property, wraps
-from typing import Any, Final, TypeVar, cast
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from eddyline.kernels.deferred import KERNELS, Deferred
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-#: What is told the names of kernels that are compiled.
-REPORTS: Final[list[Callable[[str], None]]] = []
-
-
-class Deferred:
-    """What Numba makes of something, once it is needed."""
-
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self._make = make
-
-    @cached_property
-    def made(self) -> Any:
-        """What kernels that use it are compiled with."""
-        return self._make()
-
-
-#: What is made of each kernel, by the function that others call.
-KERNELS: Final[dict[Callable[..., Any], Deferred]] = {}
 
 
 def _deferred(function: F, **options: Any) -> F:
@@ -76,13 +58,3 @@ def bare(function: F) -> F:
 def bare_inlined(function: F) -> F:
     """A bare part that the compiler puts into its callers: one that is small or called once."""
     return _deferred(function, nogil=True, _nrt=False, forceinline=True)
-
-
-@contextmanager
-def report_compilations(report: Callable[[str], None]) -> Iterator[None]:
-    """Call ``report(kernel_name)`` whenever a kernel has to be compiled inside the block."""
-    REPORTS.append(report)
-    try:
-        yield
-    finally:
-        REPORTS.remove(report)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eddyline.kernels.options import Deferred
+from eddyline.kernels.deferred import Deferred
 
 #: Number of steps to prefetch ahead.
 AHEAD = 16

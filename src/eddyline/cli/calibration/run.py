@@ -17,7 +17,7 @@ from eddyline.cli.calibration.cases import CASES, SCHEMA, Case, Rows
 from eddyline.engine.calibration import machine, write_prices
 from eddyline.engine.engine import Engine
 from eddyline.engine.options import EngineOptions, StrategyOptions
-from eddyline.kernels.options import report_compilations
+from eddyline.kernels.deferred import report_compilations
 from eddyline.optimizer.price_fit import Observation, fitted, predicted
 from eddyline.optimizer.prices import TYPICAL, Prices
 from eddyline.physical.flows import Executor

@@ -258,7 +258,7 @@ class Reoptimizer:
             self.by_cost[name].measured = [
                 FanOuts(
                     {tree_from(tree): fan_out for tree, fan_out in measured["fan_outs"]},
-                    # the operators count from zero
+                    # the operators count from zero, but the rows that feedback withholds again
                     {
                         tree_from(tree): NO_ROWS.since(counts_from(n))
                         for tree, n in measured["since"]
