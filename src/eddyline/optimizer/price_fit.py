@@ -21,7 +21,7 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 _STEPS: Final = tuple(TYPICAL.as_dict())
 #: Weight of the typical price in the fit, for steps that observations hardly determine.
-_HOLD: Final = 0.02
+_HOLD: Final = 0.015
 _SWEEPS: Final = 5_000
 
 

@@ -17,14 +17,16 @@ from eddyline.optimizer.statistics import Statistics
 
 #: ``x < 1/3`` and ``a.x < b.y`` are true for a third of the rows, or pairs.
 SCHEMA: Final = """
-CREATE STREAM a (ts TIMESTAMP, k BIGINT, x DOUBLE, y DOUBLE) TIMESTAMP BY ts;
-CREATE STREAM b (ts TIMESTAMP, k BIGINT, x DOUBLE, y DOUBLE) TIMESTAMP BY ts;
-CREATE STREAM c (ts TIMESTAMP, k BIGINT, x DOUBLE, y DOUBLE) TIMESTAMP BY ts;
+CREATE STREAM a (ts TIMESTAMP, k BIGINT, m BIGINT, x DOUBLE, y DOUBLE) TIMESTAMP BY ts;
+CREATE STREAM b (ts TIMESTAMP, k BIGINT, m BIGINT, x DOUBLE, y DOUBLE) TIMESTAMP BY ts;
+CREATE STREAM c (ts TIMESTAMP, k BIGINT, m BIGINT, x DOUBLE, y DOUBLE) TIMESTAMP BY ts;
 """
 #: Rows per second of each stream.
 RATE: Final = 100_000
 _THIRD: Final = 1 / 3
 _LARGE: Final = 16_384
+#: Values of ``m``: rows hardly ever meet by it.
+_MANY: Final = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,9 @@ class Case:
     def statistics(self) -> Statistics:
         """What the generated rows are like."""
         rates = {name: float(RATE) for name in self.streams}
-        return Statistics(rates, {}, {(name, "k"): float(self.values) for name in self.streams})
+        values = {(name, "k"): float(self.values) for name in self.streams}
+        values |= {(name, "m"): float(_MANY) for name in self.streams}
+        return Statistics(rates, {}, values)
 
     def calls(self, operators: int) -> float:
         """Calls of operators per second."""
@@ -65,6 +69,20 @@ def _join(length: str, where: str) -> str:
 
 def _join_of(window: str, where: str) -> str:
     return f"SELECT a.k, b.x FROM a {window}, b {window} WHERE {where}"
+
+
+def _three(length: str) -> str:
+    window = f"[RANGE {length}]"
+    return (
+        f"SELECT a.k, b.x, c.y FROM a {window}, b {window}, c {window} "
+        "WHERE a.k = b.k AND b.k = c.k"
+    )
+
+
+def _chain(length: str) -> str:
+    """Pairs that meet no row of the third stream."""
+    window = f"[RANGE {length}]"
+    return f"SELECT a.k FROM a {window}, b {window}, c {window} WHERE a.k = b.k AND b.m = c.m"
 
 
 def _rule(where: str) -> str:
@@ -90,12 +108,11 @@ CASES: Final = (
     Case("ten matches", _join("100 MILLISECONDS", "a.k = b.k"), 1_000),
     Case("large windows", _join("1 SECOND", "a.k = b.k"), 500_000),
     Case("windows of rows", _join_of("[ROWS 20000]", "a.k = b.k"), 40_000),
-    Case(
-        "three streams",
-        "SELECT a.k, b.x, c.y FROM a [RANGE 500 MILLISECONDS], b [RANGE 500 MILLISECONDS], "
-        "c [RANGE 500 MILLISECONDS] WHERE a.k = b.k AND b.k = c.k",
-        100_000,
-    ),
+    Case("three streams, half a match", _three("500 MILLISECONDS"), 100_000),
+    Case("three streams, two matches", _three("100 MILLISECONDS"), 5_000),
+    Case("ten matches, no results", _chain("100 MILLISECONDS"), 1_000),
+    Case("a hundred matches, no results", _chain("10 MILLISECONDS"), 10),
+    Case("a match in two, no results", _chain("100 MILLISECONDS"), 20_000),
     Case("a third of the matches", _join("100 MILLISECONDS", "a.k = b.k AND a.x < b.y"), 500),
     Case("nested loops", _join("300 MICROSECONDS", "a.x < b.y"), 1_000),
     Case(
@@ -142,4 +159,5 @@ class Rows:
     def _table(self, ts: np.ndarray) -> pa.Table:
         x, y = self._rng.random((2, ts.size))
         keys = self._rng.integers(0, self.case.values, ts.size)
-        return pa.table({"ts": ts, "k": keys, "x": x, "y": y * 2 * _THIRD})
+        numbers = self._rng.integers(0, _MANY, ts.size)
+        return pa.table({"ts": ts, "k": keys, "m": numbers, "x": x, "y": y * 2 * _THIRD})
