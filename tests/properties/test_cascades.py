@@ -116,7 +116,7 @@ def flow_of(engine: Engine) -> Flow:
     return next(o for o in engine.parts.queries.operators() if isinstance(o, Flow))
 
 
-@pytest.mark.parametrize("executor", ["tree", "eddy"])
+@pytest.mark.parametrize("executor", ["tree", "eddy", "auto"])
 @pytest.mark.parametrize("feedback", ["jit", "auto"])
 def test_no_pair_of_a_and_b_is_made_without_one_of_c_and_d(executor: str, feedback: str) -> None:
     """With a thousand rows of each stream, all of which have matches but those of d."""
@@ -129,7 +129,7 @@ def test_no_pair_of_a_and_b_is_made_without_one_of_c_and_d(executor: str, feedba
         batch = {name: pa.table({"ts": ts, "k": keys, "l": keys}) for name in "abc"}
         process_all(engine, batch | {"d": pa.table({"ts": ts, "k": far, "l": keys})})
     operators = engine.stats()["operators"]
-    if executor == "tree":
+    if executor != "eddy":  # alone, it is a tree
         made = [o["rows_out"] for o in operators if o["operator"] == "Join"]
         assert made == [0, 0, 0]
         return

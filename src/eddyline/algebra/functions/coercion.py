@@ -26,10 +26,11 @@ _AS_THEY_ARE: Final = {
     bool: pa.bool_(),
     float: pa.float64(),
     timedelta: pa.duration("us"),
+    str: pa.string(),
+    int: pa.int64(),
 }
-_DOUBLE: Final = pa.float64()
-_STRING: Final = pa.string()
 _INT64_LIMIT: Final = 1 << 63
+_DOUBLE: Final = pa.float64()
 _BIGINT: Final = pa.int64()
 
 _CASTS: Final[dict[str, str]] = {
@@ -82,12 +83,16 @@ def literal(value: Any, type_: pa.DataType) -> Literal:
     >>> literal(1, pa.float64()).value
     1.0
     """
-    if type_ == _AS_THEY_ARE.get(type(value)) or (
-        (type(value) is str and value.isascii() and type_ == _STRING)
-        or (type(value) is int and type_ == _BIGINT and -_INT64_LIMIT <= value < _INT64_LIMIT)
-    ):
+    if type_ == _AS_THEY_ARE.get(type(value)) and _is_certainly_valid(value):
         return Literal(type_, value)
     return Literal(type_, pa.scalar(value, type_).as_py())
+
+
+def _is_certainly_valid(value: Any) -> bool:
+    """Whether Arrow need not check it: a text may be no UTF-8, an integer too large."""
+    if type(value) is str:
+        return value.isascii()
+    return type(value) is not int or -_INT64_LIMIT <= value < _INT64_LIMIT
 
 
 def common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
