@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from eddyline.kernels import run_conditions
 from eddyline.kernels.matched_rows import emit, skip_target
 from eddyline.kernels.options import bare, bare_inlined, kernel
 from eddyline.kernels.pattern_state import (
@@ -60,7 +59,16 @@ from eddyline.kernels.pattern_state import (
     Program,
     take_row,
 )
-from eddyline.kernels.run_conditions import FALSE, TRUE, Conditions
+from eddyline.kernels.run_conditions import (
+    FALSE,
+    OVERFLOW,
+    TRUE,
+    Conditions,
+    Place,
+    begin,
+    satisfied,
+    track,
+)
 
 
 @kernel
@@ -142,7 +150,7 @@ def _advance(
         if partitions[p, LIVE] or rows[start, BITS] & program.begins:
             if not partitions[p, LIVE]:
                 _begin(p, rows[start, TS] + program.within, partitions)
-                run_conditions.begin(conditions.trackers, partitions[p, REGISTERS:])
+                begin(conditions.trackers, partitions[p, REGISTERS:])
             outcome = _search(p, now, code, program, conditions, memory)
         else:
             outcome = FAILED
@@ -262,13 +270,11 @@ def _fits(
     for r in range(registers.size):
         scratch[r] = registers[r]
     values = rows[row, SEEN + words :]
-    if not run_conditions.track(
-        conditions.trackers, variable, row, values, rows[row, NULLS], scratch
-    ):
-        return run_conditions.OVERFLOW
+    if not track(conditions.trackers, variable, row, values, rows[row, NULLS], scratch):
+        return OVERFLOW
     if conditions.starts[variable] < conditions.starts[variable + 1]:
-        place = run_conditions.Place(row, scratch, rows, SEEN + words, NULLS)
-        outcome = run_conditions.satisfied(conditions, variable, place)
+        place = Place(row, scratch, rows, SEEN + words, NULLS)
+        outcome = satisfied(conditions, variable, place)
         if outcome != TRUE:
             return outcome
     for r in range(registers.size):
