@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import pyarrow as pa
 
 from eddyline.algebra.functions import FunctionKind
-from eddyline.engine.bulk import without_collections
+from eddyline.bulk import without_collections
 from eddyline.engine.calibration import prices_of_machine
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import read_saved

@@ -15,7 +15,7 @@ import gc
 import sys
 from pathlib import Path
 
-from eddyline.spark.gc_control import gc_paused
+from eddyline.bulk import without_collections
 
 
 def without_archive(path: list[str]) -> list[str]:
@@ -37,7 +37,7 @@ def _is_installed_beside(entry: Path, path: list[str]) -> bool:
 
 sys.path[:] = without_archive(sys.path)
 
-with gc_paused():  # what is imported stays
+with without_collections():  # what is imported stays
     import pyspark.worker  # noqa: F401 - for the workers
     from pyspark import daemon
 

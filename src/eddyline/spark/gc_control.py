@@ -9,8 +9,6 @@ later ones.
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 _exempted = False
 
@@ -21,18 +19,6 @@ def freeze_live_objects() -> None:
     if not _exempted:
         gc.freeze()
         _exempted = True
-
-
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """No garbage collection in the block, which creates many long-lived objects."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def unfreeze_objects() -> None:

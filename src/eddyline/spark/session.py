@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from eddyline.algebra.catalog import DeclaredSizes, TimeUnit
 from eddyline.algebra.functions import FunctionKind
 from eddyline.algebra.plan import Updates
+from eddyline.bulk import without_collections
 from eddyline.engine.changes import QUERY_COLUMN
 from eddyline.engine.instants import instant_us
 from eddyline.engine.options import DEFAULT_STRATEGY, DEFAULTS, EngineOptions, StrategyOptions
@@ -26,7 +27,6 @@ from eddyline.engine.settings import Settings
 from eddyline.errors import CatalogError, DataError, did_you_mean
 from eddyline.spark.delivery.sink_factory import SinkFactory
 from eddyline.spark.environment import local_session
-from eddyline.spark.gc_control import gc_paused
 from eddyline.spark.job import AHEAD_AT_MOST, JobOptions, JobStarter
 from eddyline.spark.job_inputs import JobInputs
 from eddyline.spark.operation.running_queries import RunningQueries
@@ -135,7 +135,7 @@ class Session:
         Raises:
             SqlError, CatalogError: a statement is wrong; those before it have taken effect.
         """
-        with gc_paused():
+        with without_collections():
             return [result for _, result in self._script.run(script, self._options.base)]
 
     def stream(

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 import pyarrow as pa
 
-from eddyline.engine.bulk import without_collections
+from eddyline.bulk import without_collections
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.files import write_saved
 from eddyline.engine.checkpoint.segments import Segments

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark import cloudpickle
 
 from eddyline.algebra.functions import CodeFunction
+from eddyline.bulk import without_collections
 from eddyline.engine.engine import Engine
 from eddyline.engine.functions import add_function
 from eddyline.engine.ingest.table_contents import TableContents
@@ -17,7 +18,6 @@ from eddyline.engine.options import DEFAULT_STRATEGY, EngineOptions, StrategyOpt
 from eddyline.optimizer.prices import TYPICAL
 from eddyline.spark.exchange.broadcasts import BroadcastBlob
 from eddyline.spark.exchange.shared_files import SharedFile
-from eddyline.spark.gc_control import gc_paused
 from eddyline.spark.layouts.table_contents import ShardTables
 from eddyline.types import BEGINNING
 
@@ -92,7 +92,7 @@ class ShardProgram:
         for function in self.functions:
             add_function(engine.catalog, function)
         engine.parts.inputs.counted = self.counted
-        with gc_paused():
+        with without_collections():
             waiting = tables.names()
             for sql in self.statements:
                 engine.sql(sql)

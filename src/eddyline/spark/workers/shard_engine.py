@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Final
 import pyarrow as pa
 
 from eddyline.algebra.functions import CodeFunction
+from eddyline.bulk import without_collections
 from eddyline.console.plan_graph import Node
 from eddyline.engine.changes import Changes
 from eddyline.engine.checkpoint.segments import Segments
@@ -25,7 +26,6 @@ from eddyline.errors import StateError
 from eddyline.runtime.stores.columns import Array
 from eddyline.spark.exchange.query_rows import OutputRoute, QueryRows
 from eddyline.spark.exchange.result_ages import Ages, ResultAges, ages_of
-from eddyline.spark.gc_control import gc_paused
 from eddyline.spark.sinks.output_routes import OutputRoutes
 from eddyline.spark.storage.control import note_of
 from eddyline.spark.workers.durable import EngineBatch
@@ -310,7 +310,7 @@ class ShardEngine:
         length = int.from_bytes(source.read(_LENGTH_BYTES), "little")
         counts = json.loads(source.read(length))
         code = {f.name: f.evaluate for f in functions}
-        with gc_paused():
+        with without_collections():
             return cls(Engine.load(source, functions=code, read=read, segments=segments), *counts)
 
 
