@@ -1,10 +1,12 @@
-"""That kernels find what they call when they are compiled."""
+"""That kernels find what they call when they are compiled, and are compiled soon."""
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pkgutil
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 from eddyline import kernels
@@ -24,3 +26,19 @@ def test_kernels_call_each_other_by_their_own_names() -> None:
             if isinstance(function.__globals__.get(name), ModuleType)
         }
         assert modules <= {"np", "math"}, f"{function.__module__}.{function.__name__}"
+
+
+def test_no_array_is_assigned_to_a_slice() -> None:
+    """See ``kernels/copies.py``; a number may be."""
+    (package,) = map(Path, kernels.__path__)
+    for file in package.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if not isinstance(node, ast.Assign):
+                continue
+            is_number = isinstance(node.value, ast.Constant | ast.UnaryOp)
+            slices = [
+                target
+                for target in node.targets
+                if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice)
+            ]
+            assert is_number or not slices, f"{file.name}, line {node.lineno}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from eddyline.kernels.copies import with_room
 from eddyline.kernels.options import kernel
 
 
@@ -76,8 +77,8 @@ def boxes_around(
         bucket = row + column
         begin, end = starts[bucket], starts[bucket + 1]
         if m + end - begin > point.size:
-            point = _longer(point, m + end - begin)
-            found = _longer(found, m + end - begin)
+            point = with_room(point, m, end - begin)
+            found = with_room(found, m, end - begin)
         for e in range(begin, end):
             box = np.uint64(boxes[e])
             inside = True
@@ -88,10 +89,3 @@ def boxes_around(
             found[m] = boxes[e]
             m += inside
     return point[:m].copy(), found[:m].copy()
-
-
-@kernel
-def _longer(values: np.ndarray, least: int) -> np.ndarray:
-    out = np.empty(max(2 * values.size, least), values.dtype)
-    out[: values.size] = values
-    return out

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from eddyline.kernels.chains import KEY, LINK, NOTHING, bucket_of, grown
+from eddyline.kernels.chains import KEY, LINK, NOTHING, bucket_of
+from eddyline.kernels.copies import grown
 from eddyline.kernels.options import inlined, kernel
 from eddyline.kernels.prefetch import AHEAD, prefetch
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from eddyline.kernels.copies import grown
 from eddyline.kernels.options import inlined, kernel
 from eddyline.kernels.prefetch import AHEAD, prefetch
 
@@ -285,14 +286,6 @@ def bury(
                 out[i] = pos
                 break
             pos = nodes[at, LINK]
-    return out
-
-
-@kernel
-def grown(values: np.ndarray, used: int, capacity: int) -> np.ndarray:
-    """A larger copy of an array, whose first ``used`` values are kept."""
-    out = np.empty(capacity, values.dtype)
-    out[:used] = values[:used]
     return out
 
 

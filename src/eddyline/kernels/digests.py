@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from eddyline.kernels.copies import put
 from eddyline.kernels.options import inlined, kernel
 
 _MASK: Final = np.uint64(0xFFFFFFFF)
@@ -95,7 +96,7 @@ def _padded(data: np.ndarray, start: int, end: int, block: int, big: bool) -> np
     length_bytes = block // 8
     total = (size + 1 + length_bytes + block - 1) // block * block
     message = np.zeros(total, np.uint8)
-    message[:size] = data[start:end]
+    put(data[start:end], message, 0)
     message[size] = 128
     bits = size * 8
     for i in range(8):
@@ -193,7 +194,7 @@ def sha256(data: np.ndarray, bounds: np.ndarray, begin: np.ndarray, size: int) -
     words, state, new = np.empty(64, np.uint64), np.empty(8, np.uint64), np.empty(8, np.uint64)
     for row in range(bounds.size - 1):
         message = _padded(data, bounds[row], bounds[row + 1], 64, True)
-        state[:] = begin
+        put(begin, state, 0)
         for at in range(0, message.size, 64):
             for i in range(16):
                 words[i] = _word(message, at + 4 * i, 4, True)
@@ -202,7 +203,7 @@ def sha256(data: np.ndarray, bounds: np.ndarray, begin: np.ndarray, size: int) -
                 low = _right(w, 7) ^ _right(w, 18) ^ (w >> np.uint64(3))
                 high = _right(v, 17) ^ _right(v, 19) ^ (v >> np.uint64(10))
                 words[i] = (words[i - 16] + low + words[i - 7] + high) & _MASK
-            new[:] = state
+            put(state, new, 0)
             for i in range(64):
                 a, b, c, e, f, g = new[0], new[1], new[2], new[4], new[5], new[6]
                 high = _right(e, 6) ^ _right(e, 11) ^ _right(e, 25)
@@ -227,7 +228,7 @@ def sha512(data: np.ndarray, bounds: np.ndarray, begin: np.ndarray, size: int) -
     words, state, new = np.empty(80, np.uint64), np.empty(8, np.uint64), np.empty(8, np.uint64)
     for row in range(bounds.size - 1):
         message = _padded(data, bounds[row], bounds[row + 1], 128, True)
-        state[:] = begin
+        put(begin, state, 0)
         for at in range(0, message.size, 128):
             for i in range(16):
                 words[i] = _word(message, at + 8 * i, 8, True)
@@ -236,7 +237,7 @@ def sha512(data: np.ndarray, bounds: np.ndarray, begin: np.ndarray, size: int) -
                 low = _right_64(w, 1) ^ _right_64(w, 8) ^ (w >> np.uint64(7))
                 high = _right_64(v, 19) ^ _right_64(v, 61) ^ (v >> np.uint64(6))
                 words[i] = words[i - 16] + low + words[i - 7] + high
-            new[:] = state
+            put(state, new, 0)
             for i in range(80):
                 a, b, c, e, f, g = new[0], new[1], new[2], new[4], new[5], new[6]
                 high = _right_64(e, 14) ^ _right_64(e, 18) ^ _right_64(e, 41)

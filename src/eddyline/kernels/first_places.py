@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eddyline.kernels.copies import grown, grown_rows
 from eddyline.kernels.heaps import Values, precedes
 from eddyline.kernels.options import bare, kernel
 from eddyline.kernels.ordered_rows import CHANGE, IN, NOTHING, Changes, Events
@@ -114,11 +115,8 @@ def run_lists(
         if e == n and looked < 0:
             break
         change, values = room.changes
-        larger = Changes(
-            np.empty(2 * change.size, CHANGE), np.empty((2 * change.size, 1), np.int64)
-        )
-        larger.change[: change.size] = change
-        larger.values[: change.size] = values
+        size = change.size
+        larger = Changes(grown(change, size, 2 * size), grown_rows(values, size, 2 * size))
         room = Room(larger, room.touched, room.at)
     count = room.at[COUNT]
     left = _left(state, room.at[LEFT])

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eddyline.kernels.copies import grown
 from eddyline.kernels.options import kernel
 from eddyline.kernels.shared_matching import NONE, Arrivals
 
@@ -168,9 +169,7 @@ def unlink(slots: np.ndarray, since: int, state: State) -> np.ndarray:
 def _noted(m: int, r: int, ts: int, seq: int, out: np.ndarray, count: int) -> np.ndarray:
     """Pairs with one more; another array if there was no room."""
     if count == out.size:
-        grown = np.empty(2 * out.size, PAIR)
-        grown[:count] = out
-        out = grown
+        out = grown(out, count, 2 * out.size)
     out[count].left = m
     out[count].right = r
     out[count].ts = ts

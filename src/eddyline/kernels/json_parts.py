@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from eddyline.kernels.copies import put
 from eddyline.kernels.json_paths import Path, room_for, value_span
 from eddyline.kernels.json_text import after_space, after_string, unescape
 from eddyline.kernels.options import bare, kernel
@@ -94,7 +95,7 @@ def written_parts(
                 p = after_space(data, after_space(data, p, end) + 1, end)
             start = p
             p = _after_value(data, p, end)
-            out[written : written + p - start] = data[start:p]
+            put(data[start:p], out, written)
             written += p - start
             p = after_space(data, after_space(data, p, end) + 1, end)
             part += 1

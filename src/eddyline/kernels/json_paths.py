@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from eddyline.kernels.copies import put
 from eddyline.kernels.json_text import after_space, after_string, number, unescape
 from eddyline.kernels.options import bare, bare_inlined, kernel
 
@@ -256,5 +257,5 @@ def _written(data: np.ndarray, first: int, last: int, wanted: int, out: np.ndarr
             return -1
         if c == 34:
             return unescape(data, first + 1, last - 1, out, to)
-    out[to : to + last - first] = data[first:last]
+    put(data[first:last], out, to)
     return to + last - first

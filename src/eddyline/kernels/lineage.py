@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from eddyline.kernels.copies import put
 from eddyline.kernels.hashing import mix
 from eddyline.kernels.options import inlined, kernel
 
@@ -238,7 +239,7 @@ def order_ties(order: np.ndarray, key: np.ndarray, tie: np.ndarray) -> None:
             end += 1
         if end - start > _SHORT:
             run = order[start:end]
-            run[:] = run[np.argsort(tie[run])]
+            put(run[np.argsort(tie[run])], run, 0)
         else:
             for i in range(start + 1, end):
                 number, at = order[i], i

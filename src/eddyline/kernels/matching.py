@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eddyline.kernels.copies import grown
 from eddyline.kernels.options import kernel
 
 #: Rules.
@@ -106,7 +107,7 @@ def match(
             left_count += 1
         while row != NO_ROW:
             if count == out.size:
-                out = _doubled(out)
+                out = grown(out, out.size, 2 * out.size)
             count = _note(row, sign, e, instants, rows, out, count)
             row = rows[row].younger if all_younger else NO_ROW
     changed, signs, causes = _without_cancelled(out[:count], rows)
@@ -216,13 +217,6 @@ def _note(
     out[count].event = e
     rows[row].last = count
     return count + 1
-
-
-@kernel
-def _doubled(changes: np.ndarray) -> np.ndarray:
-    out = np.empty(2 * changes.size, _CHANGE)
-    out[: changes.size] = changes
-    return out
 
 
 @kernel

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eddyline.kernels.aggregates import SignedRows
+from eddyline.kernels.copies import grown
 from eddyline.kernels.heaps import NO_NODE, Values, precedes
 from eddyline.kernels.options import bare, bare_inlined, kernel
 from eddyline.kernels.treaps import (
@@ -193,9 +194,7 @@ def run_picks(
 @kernel
 def _longer(out: np.ndarray, end: int, more: int) -> np.ndarray:
     """Room for ``more`` items behind the first ``end``."""
-    longer = np.empty(max(2 * out.size, end + more), np.int64)
-    longer[:end] = out[:end]
-    return longer
+    return grown(out, end, max(2 * out.size, end + more))
 
 
 @bare

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from eddyline.kernels.copies import grown
 from eddyline.kernels.options import kernel
 
 
@@ -34,8 +35,8 @@ def scan(
         for at in range(stop[p] - base, cursor[p] - base):
             matches += (keys[at] == key) & (present[at] != 0)
         if count + matches > found.size:
-            found_by = _grown(found_by, 2 * (count + matches))
-            found = _grown(found, 2 * (count + matches))
+            found_by = grown(found_by, count, 2 * (count + matches))
+            found = grown(found, count, 2 * (count + matches))
         at = cursor[p] - base
         end = count + matches
         while count < end:
@@ -46,10 +47,3 @@ def scan(
                 count += 1
         cursor[p] = min(cursor[p], stop[p])
     return found_by[:count].copy(), found[:count].copy()
-
-
-@kernel
-def _grown(values: np.ndarray, capacity: int) -> np.ndarray:
-    out = np.empty(capacity, values.dtype)
-    out[: values.size] = values
-    return out

@@ -21,6 +21,7 @@ from eddyline.kernels.changed_frames import (
     last_of_groups,
     touch,
 )
+from eddyline.kernels.copies import with_room
 from eddyline.kernels.frame_cursors import (
     AT,
     FOUND_ROWS,
@@ -82,8 +83,8 @@ def run_frames(
         end = e + 1
         while end < n and _is_same_instant(events, e, end):
             end += 1
-        moves = _with_room(moves, at[MOVES], count * (end - e))
-        found = _with_room(found, at[FOUND_ROWS], end - e)
+        moves = with_room(moves, at[MOVES], count * (end - e))
+        found = with_room(found, at[FOUND_ROWS], end - e)
         touched = np.empty((end - e, 4), np.int64)
         touches = 0
         for i in range(e, end):
@@ -94,8 +95,8 @@ def run_frames(
             for p in range(places.shape[0]):
                 s, low, high = places[p, 0], places[p, 1], places[p, 2]
                 total = state.links[state.root[s], TOTAL]
-                moves = _with_room(moves, at[MOVES], _most_moves(f, low, high, total, bounds))
-                found = _with_room(found, at[FOUND_ROWS], high - low + 1)
+                moves = with_room(moves, at[MOVES], _most_moves(f, low, high, total, bounds))
+                found = with_room(found, at[FOUND_ROWS], high - low + 1)
                 room = Work(bounds, state, cursors, moves, found, left, at)
                 emissions[f] = _along(f, places[p], end - 1, emissions[f], room)
         e = end
@@ -108,16 +109,6 @@ def _is_same_instant(events: Events, e: int, other: int) -> bool:
     """Whether two events are at one instant."""
     instants = events.instants
     return instants[0, e] == instants[0, other] and instants[1, e] == instants[1, other]
-
-
-@kernel
-def _with_room(items: np.ndarray, used: int, more: int) -> np.ndarray:
-    """The items that are used, with room for more."""
-    if used + more <= items.size:
-        return items
-    larger = np.empty(2 * (used + more), items.dtype)
-    larger[:used] = items[:used]
-    return larger
 
 
 @bare

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from eddyline.kernels.copies import grown, grown_rows
 from eddyline.kernels.heaps import NO_NODE
 from eddyline.kernels.options import bare, kernel
 from eddyline.kernels.ordered_rows import (
@@ -101,11 +102,9 @@ def _enlarged(room: Room, reach: int) -> Room:
     at, changes, left, marked = room.at, room.changes, room.left, room.marked
     count = at[COUNT]
     if count + 2 > changes.change.size:
-        change = np.empty(2 * changes.change.size, CHANGE)
-        values = np.empty((change.size, room.values.size), np.int64)
-        change[:count] = changes.change[:count]
-        values[:count] = changes.values[:count]
-        changes = Changes(change, values)
+        most = 2 * changes.change.size
+        values = grown_rows(changes.values, count, most)
+        changes = Changes(grown(changes.change, count, most), values)
     if at[LEFT_ROWS] == left.size:
         left = np.concatenate((left, np.empty_like(left)))
     if at[MARKS] + reach > marked.size:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from eddyline.kernels.aggregates import SignedRows
+from eddyline.kernels.copies import grown, put
 from eddyline.kernels.limbs import (
     SUM_BASE,
     SUM_LIMBS,
@@ -193,7 +194,7 @@ def gathered_words(
         starts[i + 1] = starts[i] + length[slot[i]]
     out = np.empty(starts[-1], np.int32)
     for i in range(slot.size):
-        out[starts[i] : starts[i + 1]] = words[slot[i], : length[slot[i]]]
+        put(words[slot[i], : length[slot[i]]], out, starts[i])
     return out, starts
 
 
@@ -204,10 +205,8 @@ def with_words(words: np.ndarray, starts: np.ndarray, j: int, part: np.ndarray) 
     """
     used, end = starts[j], starts[j] + part.size
     if end > words.size:
-        larger = np.empty(2 * words.size + part.size, np.int32)
-        larger[:used] = words[:used]
-        words = larger
-    words[used:end] = part
+        words = grown(words, used, 2 * words.size + part.size)
+    put(part, words, used)
     starts[j + 1] = end
     return words
 

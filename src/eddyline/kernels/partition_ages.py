@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from eddyline.kernels.chains import KEY, LINK, grown
+from eddyline.kernels.chains import KEY, LINK
+from eddyline.kernels.copies import grown
 from eddyline.kernels.options import inlined, kernel
 from eddyline.kernels.prefetch import AHEAD, prefetch
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eddyline.kernels.copies import grown_rows
 from eddyline.kernels.options import bare, bare_inlined, kernel
 from eddyline.kernels.row_lists import (
     BLOCK,
@@ -70,9 +71,7 @@ def watch(offsets: np.ndarray, running: Running, walk: Walk) -> tuple[np.ndarray
             is_dense = 2 * steps >= end
             most = m + (end if is_dense else steps)
             if most > len(missing):
-                longer = np.empty((2 * most, 4), np.int64)
-                longer[:m] = missing[:m]
-                missing = longer
+                missing = grown_rows(missing, m, 2 * most)
             if is_dense and end > lows.size:
                 lows = np.empty(2 * end)
             m, any_loud[w] = _watch_window(

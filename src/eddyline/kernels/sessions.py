@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eddyline.kernels.copies import put
 from eddyline.kernels.options import kernel
 
 #: No session, no group.
@@ -137,5 +138,5 @@ def groups_of(
             group[count] = g
             count += 1
             g = before[g]
-        group[first:count] = group[first:count][::-1].copy()
+        put(group[first:count][::-1].copy(), group, first)
     return place, group

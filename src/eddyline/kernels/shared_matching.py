@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eddyline.kernels.copies import with_room
 from eddyline.kernels.options import bare, bare_inlined, kernel
 from eddyline.kernels.waiting_nodes import pop, push
 
@@ -108,7 +109,7 @@ def run(
             at = heap[0].at
             n, size = _due(expiry_seq, nodes, keys, heap, size)
             if n != NONE:
-                out = _with_room(out, count, nodes[n].members)
+                out = with_room(out, count, nodes[n].members)
                 count = _show(n, not shows_matched, at, expiry_seq, members, nodes, out, count)
         if is_last:
             break
@@ -120,11 +121,11 @@ def run(
                     place, ts, seq, shows_matched, members, nodes, keys, out, count, heap, size
                 )
             continue
-        out = _with_room(out, count, 1)
+        out = with_room(out, count, 1)
         if place == NONE:
             count = _leave(m, ts, seq, shows_matched, members, nodes, out, count)
             continue
-        heap = _with_room(heap, size, 1)
+        heap = with_room(heap, size, 1)
         if nodes[place].due == NEVER:
             size = _begin(place, ts, expiry_seq, nodes, keys, heap, size)
         _unlink(m, members, nodes)
@@ -193,8 +194,8 @@ def _match_all(
     while n != NONE:
         following = nodes[n].next
         if nodes[n].reach > 0:
-            heap = _with_room(heap, size, 1)
-            out = _with_room(out, count, nodes[n].members)
+            heap = with_room(heap, size, 1)
+            out = with_room(out, count, nodes[n].members)
             size = _match(n, ts, seq, nodes, heap, size)
             count = _show(n, shows_matched, ts, seq, members, nodes, out, count)
         else:
@@ -224,7 +225,7 @@ def sweep(
     for n in used:
         m = nodes[n].oldest
         nodes[n].oldest = nodes[n].youngest = NONE
-        gone = _with_room(gone, gone_count, nodes[n].members)
+        gone = with_room(gone, gone_count, nodes[n].members)
         nodes[n].members = 0
         while m != NONE:
             younger = members[m].younger
@@ -361,16 +362,6 @@ def _note(
     out[count].sign = 1 if shown else -1
     members[m].change = count
     return count + 1
-
-
-@kernel
-def _with_room(items: np.ndarray, count: int, more: int) -> np.ndarray:
-    """An array with room for ``more`` behind the first ``count``: itself, or a larger copy."""
-    if count + more <= items.size:
-        return items
-    out = np.empty(2 * (count + more), items.dtype)
-    out[:count] = items[:count]
-    return out
 
 
 @kernel

@@ -94,6 +94,9 @@ class StemRows:
 
     def take_in(self, batch: Batch, keys: Array, index: HashIndex) -> None:
         """Index the '+' rows; the SteM has noted the '-' rows."""
+        if not batch.ts.size:
+            index.insert(_NO_ROWS, _NO_ROWS)
+            return
         new = batch.sign > 0
         if all_of(new):
             index.insert(self.place(batch), keys)

@@ -20,6 +20,7 @@ never late, since a row is released before the first row that it matches there i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -73,25 +74,27 @@ class Join(Operator):
             late = self.feedback.let_in(batches, self.inputs, self.clock)
             (left, l_keys), (right, r_keys) = self.feedback.new_rows
         ts, seq, exp, sign, ids = merged_pairs(
-            *self._matches(0, left, l_keys), *self._matches(1, right, r_keys)
+            *self._matches(0, left, l_keys, right), *self._matches(1, right, r_keys, left)
         )
         out = side_by_side(left, right, ts, seq, exp, sign, tuple(ids))
         if self.feedback is not None:
             self.feedback.judge_results(tick.clock)
         return self._meeting(out if late is None else merge([late, out]))
 
-    def _matches(self, side: int, new: Batch, keys: Array) -> tuple[Array, ...]:
+    def _matches(self, side: int, new: Batch, keys: Array, across: Batch) -> tuple[Array, ...]:
         """The matches of one input's changes among the other's rows: as ``merged_pairs`` takes it.
 
         Args:
-            side: of the changes.
+            side: of the changes. across: those of the other input.
         """
+        lanes = (new.ts, new.seq, new.exp, new.sign, _stacked(new.ids))
+        if not new.ts.size:
+            return (*lanes, *_no_pairs(len(across.ids)))
         other = self._rows[1 - side]
         by, found = other.find(Probes(keys, new.ts, new.seq), inclusive=side == 1)
         if self.feedback is not None:
             by, found = self.feedback.required_pairs(side, by, found)
         rows = other.rows
-        lanes = (new.ts, new.seq, new.exp, new.sign, _stacked(new.ids))
         return (*lanes, by, rows.expiry(found), _stacked(rows.ids(found)))
 
     def begin(self, batches: Sequence[Batch], tick: Tick) -> Batch:
@@ -179,6 +182,12 @@ class Join(Operator):
             rows.restore(nested(state, name))
         if self.feedback is not None:
             self.feedback.restore(nested(state, "feedback"))
+
+
+@cache
+def _no_pairs(width: int) -> tuple[Array, Array, Array]:
+    """Numbers of changes, instants and int64[width, 0] ids of no rows found."""
+    return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((width, 0), np.int64)
 
 
 def _stacked(ids: tuple[Array, ...]) -> Array:

@@ -34,9 +34,12 @@ class Scan(Operator):
         self.window = window
         self._key = window_key
         self._cells = tuple(Stored(0, i) for i in range(len(stem.schema)))
+        self._no_rows = self._batch(*(np.zeros(0, np.int64) for _ in range(3)))
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         stem = self.stem
+        if not stem.fresh.size:  # then none are evicted either
+            return self._no_rows
         entering = self._batch(stem.fresh, *stem.fresh_times)
         evicted = stem.evicted.get(self.window) if self._evicts else None
         if evicted is None or evicted.ids.size == 0:
