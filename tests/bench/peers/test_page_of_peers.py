@@ -51,6 +51,8 @@ def test_the_page() -> None:
     text = page([outcome()], _TITLES, _ABOUT)
     assert "Made by `eddyline bench peers` on 2026-11-27: a processor, 2 cores." in text
     assert "- Eddyline 1\n- Esper 2\n" in text
+    assert "| | Eddyline | Esper | DuckDB | X |\n|---|---|---|---|---|\n" in text
+    assert "| a join | 1,000 | **0.50** | 4.0 | **0.05** |" in text
     assert "2,000 rows, 10 results." in text
     assert "| **Eddyline** | query | 1,000 | 500 - 2,000 | 500 | 100 | 1.00 |" in text
     assert "| Esper | query | 2,000 | 2,000 - 4,000 | 1,000 | - | 2.00 |" in text
@@ -63,6 +65,7 @@ def test_the_page() -> None:
 def test_a_page_without_losses() -> None:
     won = Outcome(Case("a join", "join", 1_000), {"eddyline": measured(1.0)})
     text = page([won], _TITLES, _ABOUT)
+    assert "| a join | 2,000 | - | - | - |" in text
     assert "Nowhere in this run." in text and "Nothing." in text
 
 

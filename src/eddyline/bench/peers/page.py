@@ -34,7 +34,7 @@ def page(outcomes: Sequence[Outcome], titles: Mapping[str, str], about: Mapping[
             ``memory``, ``rounds``, and ``versions`` (a list of texts).
     """
     versions = "\n".join(f"- {text}" for text in about["versions"])
-    parts = [_INTRODUCTION.format(**{**about, "versions": versions})]
+    parts = [_INTRODUCTION.format(**{**about, "versions": versions}), _overview(outcomes, titles)]
     parts += [_table(outcome, titles) for outcome in outcomes]
     parts.append(_faster(outcomes, titles))
     parts.append(_left_out(outcomes, titles))
@@ -64,6 +64,35 @@ def winners(outcome: Outcome) -> list[str]:
         if name != _OURS and measured.rows_per_s > ours.rows_per_s
     }
     return sorted(faster, key=lambda name: -faster[name])
+
+
+def _overview(outcomes: Sequence[Outcome], titles: Mapping[str, str]) -> str:
+    """How many times as fast as each peer Eddyline is, in all cases."""
+    peers = [name for name in titles if name != _OURS]
+    lines = [
+        "## All cases",
+        "",
+        "Rows/s of Eddyline, and how many times those of each peer that is.",
+        "",
+        f"| | Eddyline | {' | '.join(titles[name] for name in peers)} |",
+        f"|---|---|{'---|' * len(peers)}",
+    ]
+    for outcome in outcomes:
+        ours = outcome.measured.get(_OURS)
+        if ours is not None:
+            cells = [_times(ours, outcome.measured.get(name)) for name in peers]
+            lines.append(f"| {outcome.case.name} | {ours.rows_per_s:,.0f} | {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
+def _times(ours: Measured, peer: Measured | None) -> str:
+    """Two digits that count; what is below 1 is bold."""
+    if peer is None:
+        return "-"
+    times = ours.rows_per_s / peer.rows_per_s
+    if times < 1:
+        return f"**{times:.2f}**"
+    return f"{times:.1f}" if times < 10 else f"{times:,.0f}"
 
 
 def _table(outcome: Outcome, titles: Mapping[str, str]) -> str:
