@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from eddyline.runtime.batch import Batch
-from eddyline.runtime.stores.columns import Array, bitmap
+from eddyline.runtime.stores.columns import Array, bitmap, taken
 from eddyline.types import END_OF_TIME, TIMESTAMP, Schema, arrow_schema
 
 #: The columns before the select list.
@@ -55,6 +55,11 @@ class ChangeColumns:
         table = pa.Table.from_arrays(arrays, schema=self.schema)
         self._table = exp, table
         return table
+
+    def at(self, rows: Array, exp: Array) -> pa.Table:
+        """The changes with these numbers (int64[m]), with an ``exp`` each."""
+        heads = _signs(self.sign.take(rows)), instants(self.ts.take(rows)), instants(exp)
+        return pa.Table.from_arrays([*heads, *taken(self.columns, rows)], schema=self.schema)
 
 
 def _are_equal(a: Array, b: Array) -> bool:

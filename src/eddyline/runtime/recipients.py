@@ -73,6 +73,11 @@ class Recipients:
         """int64[m], the query that gets each of ``rows``."""
         return _repeated(self.counts())
 
+    def by_row(self, n: int) -> Array:
+        """int64[m], the numbers of ``rows``, row by row and then query by query."""
+        rows = self.rows
+        return by_bit(np.arange(rows.size), rows, n)[0]
+
     def counts(self) -> Array:
         """int64[width], number of rows per query."""
         if self._counts is None:

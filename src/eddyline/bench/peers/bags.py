@@ -40,7 +40,7 @@ def bag_of(columns: Sequence[Any], added: npt.NDArray[np.bool_] | None = None) -
     Args:
         added: bool[rows]: False for a row that is taken back.
     """
-    arrays = [_plain(column) for column in columns]
+    arrays = [plain(column) for column in columns]
     size = arrays[0].size if isinstance(arrays[0], np.ndarray) else len(arrays[0][1]) - 1
     hashed = np.zeros(size, np.uint64)
     for array in arrays:
@@ -66,8 +66,8 @@ def check_equal(case: str, found: Mapping[str, Bag]) -> None:
         raise Differ(f"{case}: results differ: {said}")
 
 
-def _plain(column: Any) -> Any:
-    """int64[rows]; or the bytes and offsets of strings."""
+def plain(column: Any) -> Any:
+    """The values of a column as int64[rows]; or the bytes and offsets of strings."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if isinstance(column, pa.DictionaryArray):

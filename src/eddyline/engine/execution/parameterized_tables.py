@@ -47,7 +47,7 @@ class RowColumns:
         """Each result once per instance, with the columns of the instance's row behind its own."""
         to = batch.recipients
         assert to is not None, "set by the flow"
-        order = np.argsort(to.rows, kind="stable")  # results keep their order
+        order = to.by_row(len(batch))  # results keep their order
         batch = batch.take(to.rows[order])
         own = tuple(Stored(len(batch.ids), i) for i in range(len(self._rows.schema)))
         place = np.empty(order.size, np.int64)

@@ -49,7 +49,9 @@ class Piece:
         """The changes of all queries, in order."""
         if self.recipients is None:
             return self.results
-        return self.cut(self.recipients, np.argsort(self.recipients.rows, kind="stable"))
+        made = self.made
+        count = made.ts.size if isinstance(made, ChangeColumns) else made.num_rows
+        return self.cut(self.recipients, self.recipients.by_row(count))
 
     def cut(self, recipients: Recipients, which: Array) -> pa.Table:
         """The changes with these numbers among those of all queries, listed query by query."""
@@ -57,9 +59,9 @@ class Piece:
 
     def _changes(self, rows: Array, exp: Array) -> pa.Table:
         made = self.made
-        if isinstance(made, ChangeColumns) and _are_all(rows, made.ts.size):
-            return made.table(exp)
-        changes = self.results.take(pa.array(rows))
+        if isinstance(made, ChangeColumns):
+            return made.table(exp) if _are_all(rows, made.ts.size) else made.at(rows, exp)
+        changes = made.take(pa.array(rows))
         return changes.set_column(EXP, changes.field(EXP), instants(exp))
 
     def counts(self) -> Array:

@@ -178,7 +178,8 @@ class Progress:
             since = self._since(group)
             if since <= min(watermark, self._inputs.first_held(group)):
                 self._run(Tick(since, first_row=since), group, arrived, pace=pace)
-        for tick in self._inputs.fill(group, watermark, self.chunk_rows):
+        ticks = self._inputs.fill(group, watermark, self.chunk_rows, to_watermark=budget is None)
+        for tick in ticks:
             self._run(tick, group, arrived, pace=pace)
             yield
             while execution.flows and execution.waiting and not execution.wants_rows:

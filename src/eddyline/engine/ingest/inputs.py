@@ -67,14 +67,11 @@ class Inputs:
         self._intakes[definition.name] = intake
         intake.stem = Stem(definition.name, intake.stored)
         self.stems[definition.name] = intake.stem
-        may_be_idle = definition.idle_us is not None
-        self.groups.add(definition.name, is_stream=True, may_be_idle=may_be_idle)
+        self.groups.add(definition.name, is_stream=True, may_be_idle=definition.idle_us is not None)
         self.measuring.add_stream(definition.name, definition.schema)
 
     def limit_ahead(self, ahead_us: int | None) -> None:
-        """Set the maximum distance of timestamps ahead of the wall clock, for streams without a
-        limit of their own; None: no limit.
-        """
+        """Limit timestamps ahead of the wall clock, where the stream does not; None: no limit."""
         self._ahead_us = ahead_us
         for intake in map(self._intakes.__getitem__, self.streams()):
             if intake.reader.definition.ahead_us is None:
@@ -129,10 +126,7 @@ class Inputs:
         return stem
 
     def parameters(self, name: str) -> ParameterTable:
-        """A table whose rows are parameters of a query.
-
-        From now on each change of the table is a chunk of its own, after all earlier rows.
-        """
+        """A table whose rows are parameters of a query: each change is a chunk of its own now."""
         stem = self.stem(name)
         definition = self._tables[name]
         if is_live(definition):
@@ -244,9 +238,7 @@ class Inputs:
             self._moves(self.groups.by_name[stream], self._intakes[stream])
 
     def last(self) -> int:
-        """The largest timestamp of rows since the last reset, and of rows that wait; BEGINNING
-        without any.
-        """
+        """The largest timestamp since the last reset, and of rows that wait; BEGINNING: none."""
         return max((i.last for i in self._intakes.values()), default=BEGINNING)
 
     def newest_of(self, stream: str) -> int | None:
@@ -280,11 +272,15 @@ class Inputs:
                 intake.await_rows(now_us)
         return watermark_of(self.bounds(group, now_us), now_us) if may_be_idle else least
 
-    def fill(self, group: StreamGroup, watermark: int, chunk_rows: int) -> Iterator[Tick]:
-        """Append the rows up to the watermark of a group to their SteMs, in order of (ts, arrival).
+    def fill(
+        self, group: StreamGroup, watermark: int, chunk_rows: int, *, to_watermark: bool
+    ) -> Iterator[Tick]:
+        """Append the rows up to the watermark of a group to their SteMs, in order of (ts, arrival);
+        yields the time span of each chunk once its rows are there.
 
-        Yields:
-            The time span of each chunk, after its rows have been appended.
+        Args:
+            to_watermark: the last chunk ends there and not at its last row, unless rows may be
+                parameters of queries.
         """
         ready, count = {}, 0
         for name in group.members:
@@ -294,11 +290,13 @@ class Inputs:
                 count += rows.ts.size
         if not ready:
             return
-        if len(ready) == 1 and count <= chunk_rows and self._parameters.isdisjoint(ready):
+        are_apart = not self._parameters.isdisjoint(ready)
+        end = watermark if to_watermark and not are_apart else None
+        if len(ready) == 1 and count <= chunk_rows and not are_apart:
             ((name, rows),) = ready.items()
             first = 2 * self.sequence + 1
             self._put(name, rows, np.arange(first, first + 2 * count, 2))
-            yield self._passed(group, rows.ts)
+            yield self._passed(group, rows.ts, end)
         else:
             left = count
             for chunk in chunks(ready, self._parameters, chunk_rows):
@@ -307,14 +305,16 @@ class Inputs:
                     yield Tick(int(chunk.ts[0]))
                 for name, (rows, numbers) in chunk.parts.items():
                     self._put(name, rows, 2 * (self.sequence + numbers) + 1)
-                yield self._passed(group, chunk.ts)._replace(following=left)
+                tick = self._passed(group, chunk.ts, None if left else end)
+                yield tick._replace(following=left)
         self.sequence += count
 
-    def _passed(self, group: StreamGroup, ts: Array) -> Tick:
-        """The time span of a chunk of rows with these timestamps; meters pass it."""
+    def _passed(self, group: StreamGroup, ts: Array, to: int | None) -> Tick:
+        """The time span of a chunk: to an instant, or to the last of these timestamps."""
+        last = int(ts[-1])
         for name in group.members:
-            self.measuring.meters[name].pass_time(int(ts[-1]))
-        return Tick(int(ts[-1]), first_row=int(ts[0]))
+            self.measuring.meters[name].pass_time(last)
+        return Tick(last if to is None else to, first_row=int(ts[0]))
 
     def _put(self, name: str, rows: OrderedRows, seq: Array) -> None:
         """Append rows; ``seq``: as of a batch."""

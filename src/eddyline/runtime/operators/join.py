@@ -88,7 +88,7 @@ class Join(Operator):
             side: of the changes. across: those of the other input.
         """
         lanes = (new.ts, new.seq, new.exp, new.sign, _stacked(new.ids))
-        if not new.ts.size:
+        if self.feedback is None and not new.ts.size:
             return (*lanes, *_no_pairs(len(across.ids)))
         other = self._rows[1 - side]
         by, found = other.find(Probes(keys, new.ts, new.seq), inclusive=side == 1)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import eddyline
-from eddyline.bench.peers.bags import Bag, bag_of
+from eddyline.bench.peers.bags import Bag, bag_of, plain
 from eddyline.bench.peers.cases import LINKED, Case, key_texts, read_case, read_columns
 from eddyline.bench.peers.programs.serve import serve
 from eddyline.types import TIMESTAMP
@@ -155,10 +155,11 @@ def _bag(case: Case, batch: Any) -> Bag:
         value = batch["k" if case.kind == "distinct" else "v"]
         return bag_of([batch["_ts"], value], _added(batch))
     if case.kind == "groups":
+        columns = [plain(batch[name]) for name in ("_ts", "k", "n", "t")]
         added = _added(batch)
         if not added.all():  # a group that has become empty
-            batch = batch.filter(pa.array(added))
-        return bag_of([batch[name] for name in ("_ts", "k", "n", "t")])
+            columns = [values[added] for values in columns]
+        return bag_of(columns)
     columns = [batch[name] for name in batch.schema.names if name[0] != "_"]
     if case.kind in ("rules", "queries") and "id" not in batch.schema.names:
         columns.insert(0, _numbers(batch["_query"]))
