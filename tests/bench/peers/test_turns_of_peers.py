@@ -46,10 +46,11 @@ def test_peers_take_turns(tmp_path: Path) -> None:
     told: list[str] = []
     peers = [Fake("eddyline", "right"), Fake("b", "right"), Fake("c", why="cannot say it")]
     outcome = measure(_CASE, peers, _LIMITS, tmp_path, 2, tell=told.append)
-    assert told[2:] == [f"small: {who}, {n} of 2" for n in (1, 2) for who in ("eddyline", "b")]
+    runs = range(1, 7)  # short ones
+    assert told[2:] == [f"small: {who}, run {n}" for n in runs for who in ("eddyline", "b")]
     assert outcome.left_out == {"c": "cannot say it"}
     for measured in outcome.measured.values():
-        assert measured.rows == 200 and len(measured.runs) == 2
+        assert measured.rows == 200 and len(measured.runs) == 6
         assert {run.bag for run in measured.runs} == {Bag(3, 7)}
         assert measured.rows_per_s > 0 and measured.spread[0] <= measured.spread[1]
         if os.path.exists("/proc/self/status"):

@@ -21,8 +21,8 @@ cases and how they are measured.
 Every peer gets the same rows from memory in its own form ({cores}, {memory} MB), runs each
 case from an empty state in the fastest of the forms in which it can be written, and takes turns
 with the others. All have found equal bags of results, or there would be no figures. Medians of
-{rounds} runs, with the slowest and the fastest; CPU: rows per second of processor time of all
-threads; the peak includes the input.
+{rounds} runs, more of those that take less than a second in all, with the slowest and the fastest;
+CPU: rows per second of processor time of all threads; the peak includes the input.
 """
 
 
