@@ -34,7 +34,7 @@ def on_off_trace(window: int, least_rows: int = 0) -> Trace:
         window: in time units; the sources' times are proportional to it.
         least_rows: of each link; default: what an experiment over this window needs.
     """
-    trace = synthetic_trace(max(least_rows, round(1.7 * window) + 25_000))
+    trace = synthetic_trace(max(least_rows, round(2.1 * window) + 40_000))
     first, second, third = trace.links
     ts = second["ts"].cast(pa.int64()).to_numpy() / UNIT_US
     return replace(

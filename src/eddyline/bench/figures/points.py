@@ -122,10 +122,7 @@ def measure(
     trace = make_trace()
     playback = trace.playback(case.links)
     stretch = effort.stretch_rows(window)
-    start = playback.rows_until(_FILL * window)
-    assert start + effort.rounds * stretch <= len(playback), (
-        f"{trace.name}: {len(playback):,} rows are too few for a window of {window:,}"
-    )
+    start = first_row(trace.name, playback, window, effort)
     runs = [_PointRun(c, trace, case, window) for c in case.contenders]
     for run in runs:
         run.fill(playback, start)
@@ -140,6 +137,20 @@ def measure(
     answers = {p.contender: p.answer_rows for p in points}
     assert len(set(answers.values())) == 1, f"{case.name}, {window:,}: answers differ: {answers}"
     return points
+
+
+def first_row(name: str, playback: Playback, window: int, effort: Effort) -> int:
+    """The row with which the first stretch begins; all windows are full then.
+
+    Raises:
+        AssertionError: the trace ends before the last stretch does.
+    """
+    start = playback.rows_until(_FILL * window)
+    needed = start + effort.rounds * effort.stretch_rows(window)
+    assert needed <= len(playback), (
+        f"{name}: {len(playback):,} rows are too few for a window of {window:,}: {needed:,} needed"
+    )
+    return start
 
 
 @dataclass

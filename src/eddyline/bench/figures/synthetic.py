@@ -31,8 +31,8 @@ from eddyline.bench.figures.calibration import (
 from eddyline.bench.figures.trace import UNIT_US, Trace, link_table
 from eddyline.runtime.stores.columns import Array
 
-#: Rows per link of the whole trace.
-ROWS: Final = 560_000
+#: Rows per link of the whole trace: a window of 200,000, and five stretches of half a window.
+ROWS: Final = 780_000
 SOURCES: Final = 2_000
 LINKS: Final = 3
 
