@@ -15,43 +15,31 @@ from eddyline.kernels import moments
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.group_limbs import NO_PLACE
 from eddyline.runtime.aggregates.sums import Moments as Sums
+from eddyline.runtime.stores.columns import Array
 
 
 class Moments:
     """One group's SUM, AVG or STDDEV."""
 
     def __init__(self, what: int) -> None:
-        self.what = what
-        self.counters, self.sums = np.zeros((1, 4), np.int64), np.zeros((1, moments.parts_of(what)))
-        self.place, self.free = np.array([NO_PLACE]), np.array([NO_PLACE, 0])
-        self.limbs = np.zeros((0, moments.limbs_of(what)), np.int64)
-        self.reported, self.shown = np.zeros(1), np.zeros(1, np.bool_)
+        self._aggregate = Sums(what)
+        self._aggregate.grow(1)
+
+    @property
+    def sums(self) -> Array:
+        return self._aggregate.sums
+
+    @property
+    def has_limbs(self) -> bool:
+        return bool(self._aggregate.place[0] != NO_PLACE)
 
     def run(self, values: object, signs: object) -> list[float | None]:
         """The value after each row."""
         value = np.array(values, np.float64)
         sign = np.broadcast_to(np.array(signs, np.int8), value.shape).copy()
-        end, out = 0, list[float | None]()
-        while end < value.size:
-            end, new, valid, _, _ = moments.run_moments(
-                SignedRows(np.zeros(value.size, np.int64), sign, np.ones(value.size, np.bool_)),
-                np.zeros(0, np.bool_),
-                value,
-                self.what,
-                self.counters,
-                self.sums,
-                self.place,
-                self.limbs,
-                self.free,
-                self.reported,
-                self.shown,
-                end,
-            )
-            out += [n if v else None for n, v in zip(new.tolist(), valid.tolist(), strict=True)]
-            if end < value.size:
-                self.limbs = np.concatenate(
-                    (self.limbs, np.zeros_like(self.limbs, shape=(1, self.limbs.shape[1])))
-                )
+        rows = SignedRows(np.zeros(value.size, np.int64), sign, np.ones(value.size, np.bool_))
+        found = self._aggregate.run(rows, [np.zeros(0, np.bool_), value])
+        out: list[float | None] = found.new.to_pylist()
         return out
 
 
@@ -179,7 +167,7 @@ def test_what_has_been_there_leaves_no_trace(
         else:
             assert found == pytest.approx(exact, rel=1e-14, abs=5e-324)
     assert not group.sums.any()
-    assert group.place[0] == NO_PLACE
+    assert not group.has_limbs
 
 
 def test_limbs_are_only_kept_while_large_and_small_values_meet() -> None:
@@ -187,11 +175,43 @@ def test_limbs_are_only_kept_while_large_and_small_values_meet() -> None:
     for what in (moments.SUM, moments.AVG, moments.STDDEV):
         group = Moments(what)
         group.run(random.normal(size=100), 1)
-        assert group.place[0] == NO_PLACE
+        assert not group.has_limbs
         group.run([1e36, -1e-300], 1)
-        assert group.place[0] != NO_PLACE
+        assert group.has_limbs
         group.run([1e36, -1e-300], -1)
-        assert group.place[0] == NO_PLACE
+        assert not group.has_limbs
+
+
+def test_sums_are_taken_on_where_two_doubles_no_longer_hold_them() -> None:
+    """Within one chunk, and with rows that readers do not ask for."""
+    random = np.random.default_rng(6)
+    rows, calm = 4_000, 1_000
+    slot = random.integers(0, 20, rows)
+    value = random.normal(size=rows)
+    value[calm::300] = 1e40
+    value[calm + 1 :: 250] = np.nan
+    value[calm + 2 :: 270] = -np.inf
+    sign = np.ones(rows, np.int8)
+    for what in (moments.SUM, moments.AVG):
+        whole, parts, exact = Sums(what), Sums(what), Sums(what)
+        found, by_rows, alone = list[object](), list[object](), list[object]()
+        for total in (whole, parts, exact):
+            total.grow(20)
+        for begin, end, total, out in [
+            (0, rows, whole, found),
+            *((i, i + 1, parts, by_rows) for i in range(rows)),
+        ]:
+            emit = np.ones(end - begin, np.bool_)
+            chunk = SignedRows(slot[begin:end], sign[begin:end], emit, True, -5.0, 5.0)
+            values = [np.ones(end - begin, np.bool_), value[begin:end]]
+            out += total.run(chunk, values).new.to_pylist()
+        exact._grow_limbs(20)
+        chunk = SignedRows(slot, sign, np.ones(rows, np.bool_), True, -5.0, 5.0)
+        end, new, *_ = exact._in_limbs(chunk, [np.ones(rows, np.bool_), value], 0)
+        alone += new.tolist()
+        assert end == rows and calm / 2 < len(found) < rows
+        assert repr(found) == repr(by_rows) == repr(alone)
+        assert whole.sums.tolist() == parts.sums.tolist() == exact.sums.tolist()
 
 
 def test_many_groups_have_limbs_of_their_own() -> None:

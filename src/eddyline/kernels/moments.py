@@ -1,4 +1,5 @@
 """SUM, AVG, STDDEV and variance of floats over signed rows: an aggregate as in ``aggregates.py``.
+``double_sums.py`` does as much of a SUM or AVG as needs no limbs.
 
 Sums are exact, so that a value leaves without trace whatever it has been among. They are kept in a
 few doubles (error-free transformations, Dekker 1971); the digits that these cannot hold are kept in
@@ -180,7 +181,7 @@ def _from_limbs(s: int, n: int, what: int, state: _State) -> float:
 
 
 @inlined
-def _may_be_asked_for(what: Any, n: Any, total: Any, squares: Any, low: Any, high: Any) -> Any:
+def may_be_asked_for(what: Any, n: Any, total: Any, squares: Any, low: Any, high: Any) -> Any:
     """Whether readers may ask for the aggregate of values with these sums, which are rounded. For
     deviations and variances ``low`` and ``high`` are squares.
     """
@@ -325,7 +326,7 @@ def _is_shown(
         exact = _from_limbs(s, n, what, state)
         return is_asked_for(exact, at_most, at_least)
     squares = sums[s, 2] if what >= STDDEV else 0.0
-    return _may_be_asked_for(what, float(n), sums[s, 0], squares, most, least)
+    return may_be_asked_for(what, float(n), sums[s, 0], squares, most, least)
 
 
 @bare_inlined
@@ -334,7 +335,7 @@ def _value(s: int, what: int, state: _State) -> float:
     counters, sums, place, _, _, _ = state
     n = counters[s, COUNT]
     if counters[s, NANS] | counters[s, PLUS_INF] | counters[s, MINUS_INF]:
-        return _special(counters[s, NANS], counters[s, PLUS_INF], counters[s, MINUS_INF], what)
+        return of_specials(counters[s, NANS], counters[s, PLUS_INF], counters[s, MINUS_INF], what)
     if place[s] != NO_PLACE:
         return _from_limbs(s, n, what, state)
     if what == SUM:
@@ -346,7 +347,7 @@ def _value(s: int, what: int, state: _State) -> float:
 
 
 @bare
-def _special(nans: int, plus: int, minus: int, what: int) -> float:
+def of_specials(nans: int, plus: int, minus: int, what: int) -> float:
     """The aggregate of values with as many NaNs and infinities."""
     if nans or (plus and minus) or what >= STDDEV:
         return np.nan

@@ -13,6 +13,7 @@ import pyarrow as pa
 from eddyline.kernels import aggregates as kernels
 from eddyline.kernels import moments
 from eddyline.kernels.aggregates import SignedRows
+from eddyline.kernels.double_sums import run_double_sums
 from eddyline.kernels.group_limbs import FRESH, NO_PLACE, release_rows
 from eddyline.runtime.aggregates.base import (
     Aggregate,
@@ -129,11 +130,14 @@ class Moments(ByRow):
         return [valid_lane(values), numbers(values, np.float64)]
 
     def run(self, rows: SignedRows, lanes: Sequence[Array]) -> Reported:
-        end, *reported = self._run(rows, lanes, 0)
-        while end < rows.slot.size:
-            self._grow_limbs(len(self._limbs.array) + 1)
-            end, *more = self._run(rows, lanes, end)
+        size = rows.slot.size
+        end, reported = self._in_doubles(rows, lanes)
+        while end < size:
+            begin = end
+            end, *more = self._in_limbs(rows, lanes, begin)
             reported = [np.concatenate(pair) for pair in zip(reported, more, strict=True)]
+            if end == begin:
+                self._grow_limbs(len(self._limbs.array) + 1)
         new, new_valid, old, old_valid = reported
         return numbers_reported(new, new_valid, old, old_valid, pa.float64())
 
@@ -144,9 +148,28 @@ class Moments(ByRow):
             self._limbs.grow(room)  # all of these are kept
             self._limbs.grow(end)
 
-    def _run(
+    def _in_doubles(self, rows: SignedRows, lanes: Sequence[Array]) -> tuple[int, list[Array]]:
+        """As many rows as need no limbs."""
+        if self._what not in (moments.SUM, moments.AVG):
+            end, *reported = self._in_limbs(rows, lanes, 0)
+            return end, reported
+        end, *reported = run_double_sums(
+            rows,
+            lanes[0],
+            lanes[1],
+            self._what,
+            self.counters,
+            self.sums,
+            self.place,
+            self.reported,
+            self.shown,
+        )
+        return end, reported
+
+    def _in_limbs(
         self, rows: SignedRows, lanes: Sequence[Array], start: int
     ) -> tuple[int, Array, Array, Array, Array]:
+        """Rows from ``start`` on, up to one for which there is no row of limbs."""
         return moments.run_moments(
             rows,
             lanes[0],
