@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eddyline.kernels.copies import put_row
 from eddyline.kernels.options import kernel
 
 #: Rows of a block.
@@ -135,7 +136,7 @@ def all_rows(count: int, partitions: Partitions) -> np.ndarray:
         used = fill[p]
         while block != NONE:
             for i in range(used):
-                out[at] = slab[block * BLOCK + i]
+                put_row(slab, block * BLOCK + i, out, at)
                 at += 1
             used = BLOCK
             block = older[block]

@@ -1,7 +1,7 @@
 """Copies of arrays, value by value.
 
-For an assignment of an array to a slice Numba compiles the text of an error about unequal lengths,
-which takes more than a second in a process that compiles its first kernels.
+For an assignment of an array to a slice or a row Numba compiles the text of an error about unequal
+lengths, which takes more than a second in a process that compiles its first kernels.
 """
 
 from __future__ import annotations
@@ -43,3 +43,10 @@ def put(values: np.ndarray, out: np.ndarray, at: int) -> None:
     """Write values behind the first ``at``."""
     for i in range(values.size):
         out[at + i] = values[i]
+
+
+@bare_inlined
+def put_row(rows: np.ndarray, number: int, out: np.ndarray, at: int) -> None:
+    """Write a row of an array with two dimensions to another one's row."""
+    for j in range(rows.shape[1]):
+        out[at, j] = rows[number, j]

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from eddyline.kernels.copies import put
 from eddyline.kernels.options import bare_inlined, inlined, kernel
 
 
@@ -136,9 +137,9 @@ def checkpoints(
         while done < min(c << shift, toggles.size):
             now[toggles[done] >> 6] ^= np.uint64(1) << np.uint64(toggles[done] & 63)
             done += 1
-        out[c] = now
-    out[count] = null
-    out[count + 1] = nan
+        put(now, out[c], 0)
+    put(null, out[count], 0)
+    put(nan, out[count + 1], 0)
     return out
 
 

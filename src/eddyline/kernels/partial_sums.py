@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.copies import grown, put
+from eddyline.kernels.copies import grown, put, put_row
 from eddyline.kernels.limbs import (
     SUM_BASE,
     SUM_LIMBS,
@@ -83,11 +83,11 @@ def run_wide_sum(
                 borrow = (before ^ _TOP_BIT) < (low[i] ^ _TOP_BIT)
                 total[s, 1] -= high[i] + (1 if borrow else 0)
         if emit[i]:
-            old[j] = reported[s]
+            put_row(reported, s, old, j)
             old_valid[j] = reported_valid[s]
-            new[j] = total[s]
+            put_row(total, s, new, j)
             new_valid[j] = count[s] > 0
-            reported[s] = total[s]
+            put_row(total, s, reported, s)
             reported_valid[s] = new_valid[j]
             j += 1
     return new, new_valid, old, old_valid

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from eddyline.kernels.aggregates import SignedRows
+from eddyline.kernels.copies import put_row
 from eddyline.kernels.options import inlined, kernel
 
 WORDS = 4
@@ -73,9 +74,9 @@ def run_wide_words(
             middle = low[i] >> 63 if narrow else high[i]
             _add(total, s, sign[i], low[i], middle, middle >> 63)
         if emit[i]:
-            old[j] = reported[s]
-            new[j] = total[s]
-            reported[s] = total[s]
+            put_row(reported, s, old, j)
+            put_row(total, s, new, j)
+            put_row(total, s, reported, s)
             j += 1
     return new, old
 
@@ -96,9 +97,9 @@ def run_merged_words(
         total[s, 0] += sign[i] * count[i]
         _add(total, s, sign[i], low[i], middle[i], high[i])
         if emit[i]:
-            old[j] = reported[s]
-            new[j] = total[s]
-            reported[s] = total[s]
+            put_row(reported, s, old, j)
+            put_row(total, s, new, j)
+            put_row(total, s, reported, s)
             j += 1
     return new, old
 

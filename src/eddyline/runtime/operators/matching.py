@@ -331,4 +331,4 @@ def _merged(parts: Sequence[Events]) -> Events:
     kind, slot, row, instants = (np.concatenate(lane, axis=-1) for lane in zip(*parts, strict=True))
     ends = np.cumsum([p.kind.size for p in parts])
     order = merged_order(instants[0], instants[1], ends)
-    return Events(kind[order], slot[order], row[order], instants[:, order])
+    return Events(kind[order], slot[order], row[order], instants.take(order, axis=1))
