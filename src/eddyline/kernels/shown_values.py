@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from eddyline.kernels.copies import put_row
 from eddyline.kernels.framed_rows import EXPIRED
 from eddyline.kernels.options import kernel
 from eddyline.kernels.ordered_rows import CHANGE, NOTHING
@@ -61,7 +62,7 @@ def show_updates(
         if rows[r].shown and differs and column[i] != EXPIRED:
             change[m].row, change[m].event, change[m].sign = r, event[i], -1
             change[m].version = rows[r].version
-            shown[m] = values[r]
+            put_row(values, r, shown, m)
             m += 1
         fails = False
         for j in range(i, end):
@@ -83,7 +84,7 @@ def show_updates(
             change[m].row, change[m].event, change[m].sign = r, event[i], 1
             change[m].version = changes + m
             rows[r].version = changes + m
-            shown[m] = values[r]
+            put_row(values, r, shown, m)
             m += 1
         rows[r].shown = not leaves and not fails
         i = end
