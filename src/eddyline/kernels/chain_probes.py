@@ -291,7 +291,7 @@ def follow(
     capacity = 2 * cursor.size + 16
     found_by = np.empty(capacity, np.int64)
     found = np.empty(capacity, np.int64)
-    count = np.int64(0)  # with 0, what it calls is compiled twice
+    count = int(np.int64(0))  # with a literal, what it calls is compiled twice
     rounds = 0
     mortal = death_ts.size > 0
     while left > 0:

@@ -88,11 +88,12 @@ def test_capacity_follows_the_rows_that_are_held() -> None:
 
 
 steps = st.lists(
-    st.tuples(st.sampled_from(["append", "drop", "keep", "save"]), st.integers(0, 90)), max_size=15
+    st.tuples(st.sampled_from(["append", "drop", "keep", "thin", "save"]), st.integers(0, 90)),
+    max_size=15,
 )
 
 
-@settings(max_examples=50, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 @given(steps=steps)
 def test_against_a_list_of_ids(steps: list[tuple[str, int]]) -> None:
     rows, model, came = store(), list[int](), 0
@@ -107,8 +108,9 @@ def test_against_a_list_of_ids(steps: list[tuple[str, int]]) -> None:
                 cut = min(number, len(model))
                 rows.drop_before(rows.first + cut)
                 del model[:cut]
-            case "keep":
-                alive = np.array([i % (number + 2) > 0 for i in range(len(model))], np.bool_)
+            case "keep" | "thin":
+                drops = [i % (number + 2) == 0 for i in range(len(model))]
+                alive = np.array(drops, np.bool_) == (step == "thin")
                 rows.keep(alive)
                 model = [m for m, a in zip(model, alive, strict=True) if a]
             case "save":

@@ -19,7 +19,7 @@ from eddyline.runtime.eddy.match_nodes import MatchNodes
 from eddyline.runtime.eddy.right_rows import RightRows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, order_by
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.lanes import Lanes
 from eddyline.runtime.stores.slots import FreeNumbers
@@ -125,7 +125,7 @@ class NumberedMatching(Operator):
 
     def live(self, clock: int) -> Batch:
         member, ts, seq = self.matches.shown(self.matches.alive(clock, self._end))
-        order = np.lexsort((seq, ts))
+        order = order_by(ts, seq)
         return self._rows(member[order], ts[order], seq[order], np.ones(member.size, np.int8))
 
     def settle(self, clock: int) -> None:

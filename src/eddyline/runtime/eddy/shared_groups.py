@@ -34,7 +34,7 @@ from eddyline.runtime.operators.base import Tick
 from eddyline.runtime.operators.group_aggregates import GroupKeys, Naming
 from eddyline.runtime.operators.group_values import GroupRows, GroupValues
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array, unique
+from eddyline.runtime.stores.columns import Array, order_by, unique
 from eddyline.runtime.stores.slots import SlotArray
 from eddyline.types import BEGINNING
 
@@ -386,4 +386,4 @@ class SharedGroups(TakesFlow):
 
 def _in_time(batch: Batch) -> Batch:
     """Changes in the order of time; those of a group at an instant stay together."""
-    return batch.take(np.lexsort((batch.seq, batch.ts)))
+    return batch.take(order_by(batch.ts, batch.seq))

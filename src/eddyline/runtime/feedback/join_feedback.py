@@ -23,7 +23,7 @@ from eddyline.runtime.feedback.gate import Gate
 from eddyline.runtime.join_inputs.gated_input import GatedInput, Progress, Released
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, order_by
 from eddyline.types import BEGINNING
 
 _NO_ROWS = np.zeros(0, np.int64)
@@ -193,7 +193,7 @@ class JoinFeedback:
         """The pairs of rows at these positions."""
         left, right = self.inputs
         batch = paired(left.buffer.rows_at(l_at), right.buffer.rows_at(r_at))
-        return batch.take(np.lexsort((batch.seq, batch.ts)))
+        return batch.take(order_by(batch.ts, batch.seq))
 
     # -- the rest of an operator ---------------------------------------
 

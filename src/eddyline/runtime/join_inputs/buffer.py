@@ -13,7 +13,7 @@ from eddyline.runtime.feedback.key_sets import KeySets
 from eddyline.runtime.join_inputs.join_input import InputRows
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, order_by
 from eddyline.runtime.stores.index import HashIndex, Liveness
 from eddyline.runtime.stores.rowstore import Lane
 
@@ -83,7 +83,7 @@ class InputBuffer(Operator):
             return batch
         batch = self.rows_at(own)
         alive = np.flatnonzero(batch.exp > clock)
-        order = alive[np.lexsort((batch.seq[alive], batch.ts[alive]))]
+        order = alive[order_by(batch.ts[alive], batch.seq[alive])]
         self.shown = own[order]
         return batch.take(order)
 

@@ -17,7 +17,7 @@ from eddyline.runtime.join_inputs.gated_rows import GatedRows, Passed
 from eddyline.runtime.join_inputs.join_input import JoinInput
 from eddyline.runtime.operators.base import Operator
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, order_by
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.rowstore import Lane
 from eddyline.types import FOREVER
@@ -191,7 +191,7 @@ class GatedInput(JoinInput):
         rows = self.buffer.rows_at(positions)
         rows.ts, rows.seq = (self.rows.store.lane_at(lane, positions) for lane in death)
         rows.sign = np.full(len(rows), -1, np.int8)
-        order = np.lexsort((rows.seq, rows.ts))
+        order = order_by(rows.ts, rows.seq)
         order = order[rows.exp[order] > rows.ts[order]]
         rows, own = rows.take(order), own[order]
         to_new, to_leaving = merge_destinations(batch.ts, batch.seq, rows.ts, rows.seq)

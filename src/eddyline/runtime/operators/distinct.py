@@ -12,7 +12,7 @@ from eddyline.kernels.distinct import ArrivingValues, ShownValues, eliminate, re
 from eddyline.runtime.batch import Batch
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array, filled, unique
+from eddyline.runtime.stores.columns import Array, filled, order_by, unique
 from eddyline.runtime.stores.expiry import ExpiryStore, ListStore
 from eddyline.runtime.stores.keytable import KeyTable
 from eddyline.runtime.stores.slots import SlotArray
@@ -63,7 +63,7 @@ class Distinct(Operator):
             tick.clock,
             ShownValues(self._shown_exp, self._aside_exp, self._aside_order),
         )
-        order = np.lexsort((number, seq, ts))
+        order = order_by(ts, number)
         slot, ts, seq, exp = slot[order], ts[order], seq[order], exp[order]
         self._shown_ts[slot] = ts
         self._shown_seq[slot] = seq

@@ -18,7 +18,7 @@ from eddyline.runtime.aggregates import Aggregate
 from eddyline.runtime.frames import no_values
 from eddyline.runtime.operators.row_orders import TreapOrders
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, order_by
 from eddyline.runtime.stores.counted_values import CountedValues
 from eddyline.runtime.stores.slots import SlotArray
 
@@ -143,7 +143,7 @@ class FramedOrders(TreapOrders):
             self._numbers[column].refer(number)
             parts.append((own["event"], own["row"], np.full(own.size, column), number))
         event, row, column_of, number = (np.concatenate(lane) for lane in zip(*parts, strict=True))
-        order = np.lexsort((row, event))
+        order = order_by(event, row)
         lanes = (np.ascontiguousarray(a[order]) for a in (event, row, column_of, number))
         return shown_values.Updates(*lanes), [v.aggregate.failure for v in self._values]
 

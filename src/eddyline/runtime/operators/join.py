@@ -33,7 +33,7 @@ from eddyline.runtime.feedback.join_feedback import JoinFeedback
 from eddyline.runtime.join_inputs.join_input import JoinInput
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, order_by
 from eddyline.runtime.stores.index import Probes
 
 
@@ -113,7 +113,7 @@ class Join(Operator):
         """The pairs of rows, given with their keys, by time."""
         l_number, r_number = match_pairs(left[1], right[1])
         batch = self._meeting(paired(left[0].take(l_number), right[0].take(r_number)))
-        return batch.take(np.lexsort((batch.seq, batch.ts)))
+        return batch.take(order_by(batch.ts, batch.seq))
 
     def _meeting(self, pairs: Batch) -> Batch:
         """The pairs that meet the residual."""

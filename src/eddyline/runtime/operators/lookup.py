@@ -22,7 +22,7 @@ from eddyline.runtime.batch import Batch, Evaluator, Predicate, Stored, before, 
 from eddyline.runtime.join_inputs.table_input import StaticInput, TableInput
 from eddyline.runtime.operators.base import Operator, Tick
 from eddyline.runtime.state import State
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, order_by
 from eddyline.runtime.stores.index import Probes
 from eddyline.runtime.stores.keys import join_keys
 from eddyline.types import BEGINNING
@@ -76,7 +76,7 @@ class Lookup(Operator):
 
     def _as_of_births(self, keys: Array, ts: Array, seq: Array) -> tuple[Array, Array]:
         """Numbers of the keys, ascending, and ids of their matches as of instants of any order."""
-        by_birth = np.lexsort((seq, ts))
+        by_birth = order_by(ts, seq)
         probes = Probes(keys[by_birth], ts[by_birth], seq[by_birth])
         number, found = self._table.find(probes, inclusive=False)
         number, (match,) = by_birth[number], self._table.rows.ids(found)

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from eddyline.errors import DataError
+from eddyline.kernels.instants import sorted_by_digits
 from eddyline.kernels.text import gather_bytes, gathered_offsets
 from eddyline.runtime.stores.buffers import Buffer, roomy
 from eddyline.types import sql_type
@@ -22,6 +23,8 @@ from eddyline.types import sql_type
 Array = np.ndarray[Any, np.dtype[Any]]
 #: By width in bits, how NumPy sees plain numbers.
 _DTYPES: Final = {bits: np.dtype(f"i{bits // 8}") for bits in (16, 32, 64)}
+#: Fewer rows are sorted as soon by NumPy.
+_FEW: Final = 1_000
 
 
 # -- NumPy's functions that are written in Python, as calls of C -----------
@@ -57,6 +60,13 @@ def unique(values: Array) -> Array:
     differs[0] = True
     np.not_equal(ordered[1:], ordered[:-1], out=differs[1:])
     return ordered[differs]
+
+
+def order_by(first: Array, second: Array) -> Array:
+    """int64[n]: the numbers of rows by two int64 of each; equal ones as they come."""
+    if first.size < _FEW:
+        return np.lexsort((second, first))
+    return sorted_by_digits(np.ascontiguousarray(first), np.ascontiguousarray(second))
 
 
 def taken(columns: Sequence[pa.Array], rows: Array) -> list[pa.Array]:

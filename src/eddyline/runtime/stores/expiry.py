@@ -9,12 +9,13 @@ for what is due: what the DIRECT strategy does, which knows no patterns.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 
 from eddyline.runtime.state import State, array, nested
-from eddyline.runtime.stores.columns import Array
+from eddyline.runtime.stores.columns import Array, order_by
 from eddyline.types import FOREVER
 
 
@@ -146,14 +147,13 @@ class PartitionedStore:
         numbers = np.maximum(rows[0] // self._width, self._current)
         if numbers.size == 0:
             return
-        order = np.argsort(numbers, kind="stable")
-        sorted_numbers = numbers[order]
-        cuts = np.flatnonzero(np.diff(sorted_numbers)) + 1
-        starts = np.concatenate(([0], cuts))
-        ends = np.concatenate((cuts, [numbers.size]))
-        for start, end in zip(starts, ends, strict=True):
-            piece = [r[order[start:end]] for r in rows]
-            number = int(sorted_numbers[start])
+        order = order_by(numbers, rows[1])
+        numbers, rows = numbers[order], [r[order] for r in rows]
+        cuts = np.flatnonzero(numbers[1:] != numbers[:-1]) + 1
+        bounds = [0, *cuts.tolist(), numbers.size]
+        for start, end in pairwise(bounds):
+            piece = [r[start:end].copy() for r in rows]  # no part of it outlives its partition
+            number = int(numbers[start])
             if number == self._current:
                 self._add_run(piece)
             else:
@@ -303,5 +303,5 @@ def uncancelled(exp: Array, sign: Array, ids: Sequence[Array]) -> Array:
 
 def _by_expiry(rows: list[Array]) -> list[Array]:
     """Rows by (exp, order of arrival); the second array of every store is that order."""
-    order = np.lexsort((rows[1], rows[0]))
+    order = order_by(rows[0], rows[1])
     return [r[order] for r in rows]

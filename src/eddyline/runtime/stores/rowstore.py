@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
+from eddyline.kernels.row_ids import NO_ROWS, directory_of, places_of
 from eddyline.runtime.state import Rows, State, array, nested
 from eddyline.runtime.state import rows as saved_rows
 from eddyline.runtime.stores.buffers import Buffer, roomy
@@ -48,6 +49,7 @@ class RowStore:
         self._derived: set[str] = set()
         self._constant = set(lanes)
         self._ids: Buffer | None = None  # by place; None: ids are positions
+        self._directory = NO_ROWS  # of the ids
         self.next_id = 0
         self.generation = 0  # grows when positions are renumbered
         self._names = 0
@@ -134,6 +136,7 @@ class RowStore:
         """
         if self._start == self._end:  # begin at the front again
             self.base, self._start, self._end = self.end, 0, 0
+            self._directory = NO_ROWS._replace(rest=self.next_id)
         if self._end + count > self._capacity:
             self._make_room(count)
         place = self._end
@@ -157,14 +160,13 @@ class RowStore:
 
     def positions(self, ids: Array) -> Array:
         """Positions of row ids that are still in the store."""
-        if self._ids is None:
-            return ids
-        held = self._ids.array[self._start : self._end]
-        return np.searchsorted(held, ids) + self.first
+        return ids if self._ids is None else self.places(ids) + self.base
 
     def places(self, ids: Array) -> Array:
         """The places of rows that are still in the store in its buffers."""
-        return self.positions(ids) - self.base
+        if self._ids is None:
+            return ids - self.base
+        return places_of(ids, self._ids.array, *self._directory)
 
     def gather(self, column: int, ids: Array) -> pa.Array:
         """Payload values of rows, by id."""
@@ -196,6 +198,7 @@ class RowStore:
             buffer.take(places, capacity)
         self._capacity, self._start, self._end = capacity, 0, places.size
         self.base = end  # new positions are larger than all old ones
+        self._directory = directory_of(self._ids.array[: self._end], self.next_id)
         self.generation += 1
 
     def _make_room(self, count: int) -> None:
@@ -204,6 +207,7 @@ class RowStore:
         capacity = roomy(live + count, self._capacity)
         for buffer in self._buffers():
             buffer.shift(self._start, self._end, capacity)
+        self._directory = self._directory._replace(moved=self._directory.moved + self._start)
         self._capacity, self._start, self._end = capacity, 0, live
         self.base = first
 
@@ -265,6 +269,7 @@ class RowStore:
         if "renumbered" in state:
             self._ids = Buffer(self._capacity, np.int64)
             self._ids.array[:used] = rows.numbers
+            self._directory = directory_of(self._ids.array[:used], self.next_id)
         self.generation += 1
         rows.claim(self)
 
