@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eddyline.kernels.copies import grown
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare_inlined, kernel
 
 #: Rules.
 NEGATION, SEMI, ANTI = 0, 1, 2
@@ -114,7 +114,7 @@ def match(
     return changed, signs, causes, left[:left_count].copy()
 
 
-@kernel
+@bare_inlined
 def _count_right(
     rule: int, kind: int, s: int, rows: np.ndarray, keys: np.ndarray
 ) -> tuple[int, int]:
@@ -137,7 +137,7 @@ def _count_right(
     return row, sign
 
 
-@kernel
+@bare_inlined
 def _insert_left(rule: int, s: int, r: int, rows: np.ndarray, keys: np.ndarray) -> int:
     """Append a left row to the list of its key; returns the row if it is shown, or NO_ROW."""
     rows[r].key_of = s
@@ -159,7 +159,7 @@ def _insert_left(rule: int, s: int, r: int, rows: np.ndarray, keys: np.ndarray) 
     return r
 
 
-@kernel
+@bare_inlined
 def _hide_left(rule: int, kind: int, r: int, ts: int, rows: np.ndarray, keys: np.ndarray) -> int:
     """Hide a left row that leaves; returns the row whose '-' this causes, or NO_ROW.
 
@@ -183,7 +183,7 @@ def _hide_left(rule: int, kind: int, r: int, ts: int, rows: np.ndarray, keys: np
     return row
 
 
-@kernel
+@bare_inlined
 def _unlink(s: int, r: int, rows: np.ndarray, keys: np.ndarray) -> None:
     """Remove a left row from the list of its key."""
     older, younger = rows[r].older, rows[r].younger
@@ -199,7 +199,7 @@ def _unlink(s: int, r: int, rows: np.ndarray, keys: np.ndarray) -> None:
     rows[r].key_of = NO_ROW
 
 
-@kernel
+@bare_inlined
 def _note(
     row: int, sign: int, e: int, instants: np.ndarray, rows: np.ndarray, out: np.ndarray, count: int
 ) -> int:
