@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from eddyline.kernels.options import inlined, kernel
+from eddyline.kernels.options import bare, inlined, kernel
 
 
 @kernel
@@ -45,7 +45,7 @@ def have_common(
     return out
 
 
-@kernel
+@bare
 def _meet(a: np.ndarray, b: np.ndarray, table: np.ndarray, shift: int) -> bool:
     """Whether two lists have a value in common, by an open hash table for those of ``a``."""
     mask = table.size - 1

@@ -22,7 +22,7 @@ from eddyline.kernels.limbs import (
     leading,
     normalize,
 )
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare, kernel
 from eddyline.kernels.partial_sums import add_sum, with_words, words_differ, write_sum
 
 #: What is computed of pairs (y, x), as SQL has them.
@@ -51,7 +51,7 @@ def most_words(limbs: int) -> int:
     return _HEAD + limbs + (6 if limbs == _YX else 10)
 
 
-@kernel
+@bare
 def _count_in(counters: np.ndarray, sign: int, y: float, x: float) -> bool:
     """Count a pair, or take it out again; returns whether it is finite."""
     counters[0] += sign
@@ -61,7 +61,7 @@ def _count_in(counters: np.ndarray, sign: int, y: float, x: float) -> bool:
     return finite
 
 
-@kernel
+@bare
 def _add_pair(limbs: np.ndarray, sign: int, y: float, x: float) -> None:
     add_double(limbs[:_Y], SUM_BASE, sign * y)
     add_double(limbs[_Y:_X], SUM_BASE, sign * x)

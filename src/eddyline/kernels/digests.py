@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from eddyline.kernels.copies import put
-from eddyline.kernels.options import inlined, kernel
+from eddyline.kernels.options import bare, inlined, kernel
 
 _MASK: Final = np.uint64(0xFFFFFFFF)
 _MD5_SINES: Final = np.array([int(abs(math.sin(i + 1)) * 2**32) for i in range(64)], np.uint64)
@@ -114,7 +114,7 @@ def _word(message: np.ndarray, at: int, width: int, big: bool) -> np.uint64:
     return word
 
 
-@kernel
+@bare
 def _put(out: np.ndarray, state: np.ndarray, width: int, big: bool) -> None:
     """The words of the state as bytes, as many as ``out`` has."""
     for i in range(out.size):

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare, kernel
 
 BITS = 30
 _MASK = (1 << BITS) - 1
@@ -22,7 +22,7 @@ SUM_BASE, SUM_LIMBS = -38 * BITS, 75
 SQUARE_BASE, SQUARE_LIMBS = 2 * SUM_BASE, 2 * SUM_LIMBS
 
 
-@kernel
+@bare
 def add_integer(limbs: np.ndarray, base: int, mantissa: int, exponent: int) -> None:
     """Add ``mantissa * 2**exponent``; the mantissa has at most 55 bits."""
     place = (exponent - base) // BITS
@@ -38,14 +38,14 @@ def add_integer(limbs: np.ndarray, base: int, mantissa: int, exponent: int) -> N
     limbs[place + 2] += sign * (high >> BITS)
 
 
-@kernel
+@bare
 def add_double(limbs: np.ndarray, base: int, value: float) -> None:
     """Add a finite double."""
     fraction, exponent = math.frexp(value)
     add_integer(limbs, base, int(math.ldexp(fraction, 53)), exponent - 53)
 
 
-@kernel
+@bare
 def add_square(limbs: np.ndarray, sign: int, value: float) -> None:
     """Add the square of a finite double, or subtract it."""
     fraction, exponent = math.frexp(value)
@@ -58,7 +58,7 @@ def add_square(limbs: np.ndarray, sign: int, value: float) -> None:
     add_integer(limbs, SQUARE_BASE, sign * low * low, exponent)
 
 
-@kernel
+@bare
 def normalize(limbs: np.ndarray) -> int:
     """Make the limbs the digits of the absolute value; returns the sign: -1, 0 or 1."""
     for sign in (1, -1):
@@ -75,7 +75,7 @@ def normalize(limbs: np.ndarray) -> int:
     return 0  # not reached: what is below zero is above it with the other sign
 
 
-@kernel
+@bare
 def leading(limbs: np.ndarray, base: int) -> tuple[float, int]:
     """Digits as ``x * 2**exponent``, rounded once to the nearest double x; x is 0.0 of nothing."""
     top = limbs.size - 1
@@ -100,7 +100,7 @@ def leading(limbs: np.ndarray, base: int) -> tuple[float, int]:
     return float(first), base + BITS * (top - 2) + bits
 
 
-@kernel
+@bare
 def add_product(limbs: np.ndarray, sign: int, x: float, y: float) -> None:
     """Add the product of two finite doubles, or subtract it."""
     fraction, x_exponent = math.frexp(x)

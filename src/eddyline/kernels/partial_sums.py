@@ -33,7 +33,7 @@ from eddyline.kernels.moments import (
     spread,
     sum_or_mean,
 )
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare, kernel
 
 COUNTERS = 4
 #: Words of a part's counters.
@@ -160,7 +160,7 @@ def write_sum(digits: np.ndarray, out: np.ndarray, at: int) -> int:
     return at + 3 + top - low
 
 
-@kernel
+@bare
 def _add_words(
     words: np.ndarray, start: int, sign: int, counters: np.ndarray, limbs: np.ndarray
 ) -> None:
@@ -173,7 +173,7 @@ def _add_words(
         add_sum(words, end, sign, limbs[SUM_LIMBS:])
 
 
-@kernel
+@bare
 def add_sum(words: np.ndarray, at: int, sign: int, limbs: np.ndarray) -> int:
     """Add a sum to limbs; returns where its words end."""
     head, end = words[at], at + 2 + words[at + 1]
@@ -211,7 +211,7 @@ def with_words(words: np.ndarray, starts: np.ndarray, j: int, part: np.ndarray) 
     return words
 
 
-@kernel
+@bare
 def words_differ(
     old: np.ndarray, old_starts: np.ndarray, new: np.ndarray, new_starts: np.ndarray, j: int
 ) -> bool:

@@ -185,7 +185,7 @@ def append(
     return taken, spans
 
 
-@kernel
+@bare
 def distance(block: int, at: int, last_block: int, last_at: int, next_block: np.ndarray) -> int:
     """Number of entries from one place of a list to a later one."""
     count = 0

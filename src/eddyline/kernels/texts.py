@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare, kernel
 
 
 @kernel
@@ -68,7 +68,7 @@ def edit_distances(
     return out
 
 
-@kernel
+@bare
 def _code_points(data: np.ndarray, start: int, end: int, out: np.ndarray) -> int:
     """The characters of UTF-8 as numbers; returns how many they are."""
     n = 0

@@ -12,7 +12,7 @@ import numpy as np
 
 from eddyline.kernels.chains import KEY, LINK, NOT_INDEXED
 from eddyline.kernels.hashing import mix
-from eddyline.kernels.options import inlined, kernel
+from eddyline.kernels.options import bare_inlined, inlined, kernel
 
 #: The result for a pair that is not in the table.
 NEVER = -(1 << 62)
@@ -42,7 +42,7 @@ class Replaced(NamedTuple):
     limit: int
 
 
-@kernel
+@bare_inlined
 def _slot(lefts: np.ndarray, rights: np.ndarray, times: np.ndarray, left: int, right: int) -> int:
     """The slot of a pair, or a free one for it."""
     last = times.size - 1
@@ -52,7 +52,7 @@ def _slot(lefts: np.ndarray, rights: np.ndarray, times: np.ndarray, left: int, r
     return slot
 
 
-@kernel
+@bare_inlined
 def _until(
     lefts: np.ndarray,
     rights: np.ndarray,

@@ -12,7 +12,7 @@ import numpy as np
 
 from eddyline.kernels.aggregates import SignedRows
 from eddyline.kernels.copies import put_row
-from eddyline.kernels.options import inlined, kernel
+from eddyline.kernels.options import bare, inlined, kernel
 
 WORDS = 4
 #: What becomes of a sum: there is no value; one; one that does not fit.
@@ -157,7 +157,7 @@ def values_of_words(
     return out, kinds
 
 
-@kernel
+@bare
 def _divide(digits: np.ndarray, by: np.uint64) -> None:
     """Divide digits by a number below 2**62; halves are rounded up."""
     one = np.uint64(1)
