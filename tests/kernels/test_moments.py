@@ -182,7 +182,8 @@ def test_limbs_are_only_kept_while_large_and_small_values_meet() -> None:
         assert not group.has_limbs
 
 
-def test_sums_are_taken_on_where_two_doubles_no_longer_hold_them() -> None:
+@pytest.mark.parametrize("what", range(moments.VAR_POP + 1))
+def test_sums_are_taken_on_where_doubles_no_longer_hold_them(what: int) -> None:
     """Within one chunk, and with rows that readers do not ask for."""
     random = np.random.default_rng(6)
     rows, calm = 4_000, 1_000
@@ -192,26 +193,25 @@ def test_sums_are_taken_on_where_two_doubles_no_longer_hold_them() -> None:
     value[calm + 1 :: 250] = np.nan
     value[calm + 2 :: 270] = -np.inf
     sign = np.ones(rows, np.int8)
-    for what in (moments.SUM, moments.AVG):
-        whole, parts, exact = Sums(what), Sums(what), Sums(what)
-        found, by_rows, alone = list[object](), list[object](), list[object]()
-        for total in (whole, parts, exact):
-            total.grow(20)
-        for begin, end, total, out in [
-            (0, rows, whole, found),
-            *((i, i + 1, parts, by_rows) for i in range(rows)),
-        ]:
-            emit = np.ones(end - begin, np.bool_)
-            chunk = SignedRows(slot[begin:end], sign[begin:end], emit, True, -5.0, 5.0)
-            values = [np.ones(end - begin, np.bool_), value[begin:end]]
-            out += total.run(chunk, values).new.to_pylist()
-        exact._grow_limbs(20)
-        chunk = SignedRows(slot, sign, np.ones(rows, np.bool_), True, -5.0, 5.0)
-        end, new, *_ = exact._in_limbs(chunk, [np.ones(rows, np.bool_), value], 0)
-        alone += new.tolist()
-        assert end == rows and calm / 2 < len(found) < rows
-        assert repr(found) == repr(by_rows) == repr(alone)
-        assert whole.sums.tolist() == parts.sums.tolist() == exact.sums.tolist()
+    whole, parts, exact = Sums(what), Sums(what), Sums(what)
+    found, by_rows, alone = list[object](), list[object](), list[object]()
+    for total in (whole, parts, exact):
+        total.grow(20)
+    for begin, end, total, out in [
+        (0, rows, whole, found),
+        *((i, i + 1, parts, by_rows) for i in range(rows)),
+    ]:
+        emit = np.ones(end - begin, np.bool_)
+        chunk = SignedRows(slot[begin:end], sign[begin:end], emit, True, -5.0, 5.0)
+        values = [np.ones(end - begin, np.bool_), value[begin:end]]
+        out += total.run(chunk, values).new.to_pylist()
+    exact._grow_limbs(20)
+    chunk = SignedRows(slot, sign, np.ones(rows, np.bool_), True, -5.0, 5.0)
+    end, new, *_ = exact._in_limbs(chunk, [np.ones(rows, np.bool_), value], 0)
+    alone += new.tolist()
+    assert end == rows and calm / 2 < len(found) < rows
+    assert repr(found) == repr(by_rows) == repr(alone)
+    assert whole.sums.tolist() == parts.sums.tolist() == exact.sums.tolist()
 
 
 def test_many_groups_have_limbs_of_their_own() -> None:

@@ -42,10 +42,11 @@ def turn(
     row = np.empty(2 * n, np.int64)
     of = np.empty(2 * n, np.int64)
     sign = np.empty(2 * n, np.int8)
+    size = lists.size
     m = 0
     for i in range(n):
         p = partition[i]
-        if lists.size[p] == most:
+        if size[p] == most:
             row[m], of[m], sign[m] = take_oldest(p, lists), p, -1
             m += 1
         append(number[i], p, lists)
@@ -96,21 +97,22 @@ def turn_groups(
     row = np.empty(2 * partition.size, np.int64)
     of, at = np.empty_like(row), np.empty_like(row)
     sign = np.empty(row.size, np.int8)
+    first, last, size, following = lists
     m = 0
     for i in range(partition.size):
         p = partition[i]
         leaving = 0
-        if lists.size[p] == 0:
+        if size[p] == 0:
             groups[p] = 1
-        elif times[lists.last[p]] != ts[i]:
+        elif times[last[p]] != ts[i]:
             groups[p] += 1
             if groups[p] > most:
                 groups[p] = most
-                oldest = lists.first[p]
+                oldest = first[p]
                 time = times[oldest]
-                while leaving < lists.size[p] and times[oldest] == time:
+                while leaving < size[p] and times[oldest] == time:
                     leaving += 1
-                    oldest = lists.following[oldest]
+                    oldest = following[oldest]
         if m + leaving + 1 > row.size:
             more = row.size + leaving + 1
             row = np.concatenate((row, np.empty(more, np.int64)))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eddyline.kernels.copies import grown
-from eddyline.kernels.options import kernel
+from eddyline.kernels.options import bare_inlined, kernel
 from eddyline.kernels.shared_matching import NONE, Arrivals
 
 #: By the number of a left row: the next older one of its key.
@@ -44,17 +44,19 @@ def join(arrivals: Arrivals, right: np.ndarray, longest_us: int, state: State) -
         longest_us: for how long a left row is paired at most.
     """
     members, nodes, links, rights, newest = state
-    out = np.empty(arrivals.ts.size + 16, PAIR)
+    places, arriving, instants, seqs = arrivals.place, arrivals.member, arrivals.ts, arrivals.seq
+    out = np.empty(instants.size + 16, PAIR)
     count = 0
-    for e in range(arrivals.ts.size):
-        place, m, ts, seq = arrivals.place[e], arrivals.member[e], arrivals.ts[e], arrivals.seq[e]
+    for e in range(instants.size):
+        place, m, ts, seq = places[e], arriving[e], instants[e], seqs[e]
         if m != NONE:
             slot = nodes[place].slot
             since = ts - nodes[place].reach
             r = newest[slot].right
             while r != NONE and rights[r].ts > since:
-                out = _noted(m, r, ts, seq, out, count)
-                count += 1
+                if count == out.size:
+                    out = grown(out, count, 2 * count)
+                count = _note(m, r, ts, seq, out, count)
                 r = rights[r].older
             links[m].older = newest[slot].left
             newest[slot].left = m
@@ -63,8 +65,9 @@ def join(arrivals: Arrivals, right: np.ndarray, longest_us: int, state: State) -
         m = newest[place].left
         while m != NONE and members[m].ts + longest_us > ts:
             if nodes[members[m].node].reach > 0:
-                out = _noted(m, r, ts, seq, out, count)
-                count += 1
+                if count == out.size:
+                    out = grown(out, count, 2 * count)
+                count = _note(m, r, ts, seq, out, count)
             m = links[m].older
         rights[r].older = newest[place].right
         newest[place].right = r
@@ -84,8 +87,9 @@ def pairs_at(clock: int, wanted: np.ndarray, state: State) -> np.ndarray:
             ts, seq = members[m].ts, members[m].seq
             if rights[r].ts > ts or (rights[r].ts == ts and rights[r].seq > seq):
                 ts, seq = rights[r].ts, rights[r].seq
-            out = _noted(m, r, ts, seq, out, count)
-            count += 1
+            if count == out.size:
+                out = grown(out, count, 2 * count)
+            count = _note(m, r, ts, seq, out, count)
             r = rights[r].older
     return out[:count].copy()
 
@@ -165,13 +169,11 @@ def unlink(slots: np.ndarray, since: int, state: State) -> np.ndarray:
     return gone[:count].copy()
 
 
-@kernel
-def _noted(m: int, r: int, ts: int, seq: int, out: np.ndarray, count: int) -> np.ndarray:
-    """Pairs with one more; another array if there was no room."""
-    if count == out.size:
-        out = grown(out, count, 2 * out.size)
+@bare_inlined
+def _note(m: int, r: int, ts: int, seq: int, out: np.ndarray, count: int) -> int:
+    """Write one more pair; returns how many there are."""
     out[count].left = m
     out[count].right = r
     out[count].ts = ts
     out[count].seq = seq
-    return out
+    return count + 1

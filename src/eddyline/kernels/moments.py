@@ -1,5 +1,5 @@
 """SUM, AVG, STDDEV and variance of floats over signed rows: an aggregate as in ``aggregates.py``.
-``double_sums.py`` does as much of a SUM or AVG as needs no limbs.
+``double_sums.py`` does as much as needs no limbs.
 
 Sums are exact, so that a value leaves without trace whatever it has been among. They are kept in a
 few doubles (error-free transformations, Dekker 1971); the digits that these cannot hold are kept in
@@ -224,7 +224,7 @@ def run_moments(
     new, old, new_valid, old_valid = values[0], values[1], valids[0], valids[1]
     state = _State(counters, sums, place, limbs, free, np.empty(limbs.shape[1], np.int64))
     everything = valid.size == 0
-    most, least = _squared_bounds(what, at_most, at_least)
+    most, least = squared_bounds(what, at_most, at_least)
     j = 0
     end = slot.size
     for i in range(start, slot.size):
@@ -260,7 +260,7 @@ class _State(NamedTuple):
 
 
 @bare_inlined
-def _squared_bounds(what: int, at_most: float, at_least: float) -> tuple[float, float]:
+def squared_bounds(what: int, at_most: float, at_least: float) -> tuple[float, float]:
     """The bounds that readers ask for; of the variance if it is a deviation."""
     if what != STDDEV and what != STDDEV_POP:
         return at_most, at_least

@@ -61,13 +61,14 @@ def assign(
     Returns:
         int64[n] sessions; int64[m] those that began; and ``free_count`` and ``end`` now.
     """
+    keys, starts, ends, numbers, rows, groups = sessions
     out = np.empty(key.size, np.int64)
     opened = np.empty(key.size, np.int64)
     count = 0
     for i in range(key.size):
         k = key[i]
         s = current[k]
-        if s == NONE or ts[i] > sessions.end[s]:
+        if s == NONE or ts[i] > ends[s]:
             if free_count:
                 free_count -= 1
                 s = free[free_count]
@@ -75,14 +76,14 @@ def assign(
                 s = end
                 end += 1
             current[k] = s
-            sessions.key[s] = k
-            sessions.start[s] = ts[i]
-            sessions.number[s] = first + count
-            sessions.rows[s] = 0
-            sessions.groups[s] = NONE
+            keys[s] = k
+            starts[s] = ts[i]
+            numbers[s] = first + count
+            rows[s] = 0
+            groups[s] = NONE
             opened[count] = s
             count += 1
-        sessions.end[s] = ts[i] + gap
+        ends[s] = ts[i] + gap
         out[i] = s
     return out, opened[:count].copy(), free_count, end
 

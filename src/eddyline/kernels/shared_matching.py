@@ -99,12 +99,13 @@ def run(
     Returns:
         Records of CHANGE, the heap, and its size.
     """
-    out = np.empty(arrivals.ts.size + 16, CHANGE)
+    places, arriving, instants, seqs = arrivals.place, arrivals.member, arrivals.ts, arrivals.seq
+    out = np.empty(instants.size + 16, CHANGE)
     count = 0
     members, nodes, keys = state.members, state.nodes, state.keys
-    for e in range(arrivals.ts.size + 1):
-        is_last = e == arrivals.ts.size
-        ts = clock if is_last else arrivals.ts[e]
+    for e in range(instants.size + 1):
+        is_last = e == instants.size
+        ts = clock if is_last else instants[e]
         while size and heap[0].at <= ts:
             at = heap[0].at
             n, size = _due(expiry_seq, nodes, keys, heap, size)
@@ -113,7 +114,7 @@ def run(
                 count = _show(n, not shows_matched, at, expiry_seq, members, nodes, out, count)
         if is_last:
             break
-        place, m, seq = arrivals.place[e], arrivals.member[e], arrivals.seq[e]
+        place, m, seq = places[e], arriving[e], seqs[e]
         if m == NONE:
             keys[place].last = ts
             if keys[place].unmatched != NONE:
@@ -121,11 +122,13 @@ def run(
                     place, ts, seq, shows_matched, members, nodes, keys, out, count, heap, size
                 )
             continue
-        out = with_room(out, count, 1)
+        if count == out.size:
+            out = with_room(out, count, 1)
         if place == NONE:
             count = _leave(m, ts, seq, shows_matched, members, nodes, out, count)
             continue
-        heap = with_room(heap, size, 1)
+        if size == heap.size:
+            heap = with_room(heap, size, 1)
         if nodes[place].due == NEVER:
             size = _begin(place, ts, expiry_seq, nodes, keys, heap, size)
         _unlink(m, members, nodes)

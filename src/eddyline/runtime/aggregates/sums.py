@@ -13,7 +13,7 @@ import pyarrow as pa
 from eddyline.kernels import aggregates as kernels
 from eddyline.kernels import moments
 from eddyline.kernels.aggregates import SignedRows
-from eddyline.kernels.double_sums import run_double_sums
+from eddyline.kernels.double_sums import run_double_spreads, run_double_sums
 from eddyline.kernels.group_limbs import FRESH, NO_PLACE, release_rows
 from eddyline.runtime.aggregates.base import (
     Aggregate,
@@ -150,10 +150,8 @@ class Moments(ByRow):
 
     def _in_doubles(self, rows: SignedRows, lanes: Sequence[Array]) -> tuple[int, list[Array]]:
         """As many rows as need no limbs."""
-        if self._what not in (moments.SUM, moments.AVG):
-            end, *reported = self._in_limbs(rows, lanes, 0)
-            return end, reported
-        end, *reported = run_double_sums(
+        run = run_double_sums if self._what < moments.STDDEV else run_double_spreads
+        end, *reported = run(
             rows,
             lanes[0],
             lanes[1],
