@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from eddyline.kernels import cache
+
 _PROGRAM = """
 import sys
 import numpy as np
@@ -78,3 +82,23 @@ def test_a_kernel_that_cannot_be_compiled_is_not_locked(tmp_path: Path) -> None:
     assert other.end() == ["by_bit", "expand"]
     one.close()
     other.close()
+
+
+def test_kernels_are_compiled_again_when_a_module_changes_that_theirs_imports(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also one that is imported by others only; and not when another module changes."""
+    text_of = cache._source
+
+    def stamp(changed: str) -> str:
+        monkeypatch.setattr(cache, "_source", lambda name: text_of(name) + (name == changed) * "#")
+        cache.stamp_of.cache_clear()
+        return cache.stamp_of("eddyline.kernels.moments")
+
+    before = stamp("")
+    assert stamp("eddyline.kernels.json_text") == before
+    for module in ("moments", "limbs", "group_limbs", "options"):
+        assert stamp(f"eddyline.kernels.{module}") != before
+    monkeypatch.undo()
+    cache.stamp_of.cache_clear()
+    assert cache.stamp_of("eddyline.kernels.moments") == before

@@ -1,5 +1,8 @@
 """The store of compiled kernels, which all processes of a machine share.
 
+A compiled kernel contains the kernels that it calls, and constants of other modules. So it is valid
+as long as the text of its module and of those that this one imports is the same.
+
 Of several processes that need a kernel for the first time, such as the Python workers of a job, one
 compiles it; the others wait and load it.
 """
@@ -7,14 +10,18 @@ compiles it; the others wait and load it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from zlib import crc32
 
 from numba.core import event
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 try:
     from fcntl import LOCK_EX, LOCK_UN, lockf
@@ -22,6 +29,29 @@ except ImportError:  # not on Windows: each process compiles
     lockf = None  # type: ignore[assignment]
 
 _FILE = "kernels.lock"
+_IMPORTS: Final = re.compile(r"^from (eddyline\.\w+(?:\.\w+)*) import", re.MULTILINE)
+
+
+@cache
+def _source(module: str) -> str:
+    """The text of a module, which may be in an archive."""
+    loader: Any = import_module(module).__loader__
+    return loader.get_source(module) or ""
+
+
+@cache
+def stamp_of(module: str) -> str:
+    """Says in which state a module is, and those that it imports."""
+    modules, waiting = set[str](), [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in modules:
+            modules.add(name)
+            waiting += _IMPORTS.findall(_source(name))
+    state = sha256()
+    for name in sorted(modules):
+        state.update(f"{name} {_source(name)}".encode())
+    return state.hexdigest()
 
 
 class _Locks:
@@ -65,6 +95,9 @@ class SharedCache(FunctionCache):
 
     def __init__(self, function: Any, link: Callable[[], None]) -> None:
         super().__init__(function)
+        self._cache_file = IndexDataCacheFile(
+            self._cache_path, self._impl.filename_base, stamp_of(function.__module__)
+        )
         self._link = link
         directory = Path(self.cache_path)
         self._locks = _LOCKS_OF.setdefault(directory, _Locks(directory))
