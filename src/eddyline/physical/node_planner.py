@@ -250,7 +250,15 @@ class NodePlanner(GroupPlanner):
         left, right = (self._rows_of_windows(p) for p in plan.inputs)
         form, lazy_us = asof_form(plan), self._strategy.lazy_us
         operator = self._graph.obtain(("asof", plan), partial(AsofOperator, left, right, form))
-        make = partial(Spool, operator, plan.schema, form.width, lazy_us, keep=probed)
+        make = partial(
+            Spool,
+            operator,
+            plan.schema,
+            form.width,
+            lazy_us,
+            strict=plan.takes_back,
+            keep=probed,
+        )
         return self._graph.obtain(("spool", operator, probed), make)
 
     def _lookup(self, plan: Lookup, probed: bool) -> Operator:

@@ -54,7 +54,8 @@ class StorePlanner(ABC):
 
     def _spooled(self, plan: Plan, source: Operator, *, keep: bool = True) -> Operator:
         width, lazy_us = row_ids_of(plan).width, self._strategy.lazy_us
-        make = partial(Spool, source, plan.schema, width, lazy_us, keep=keep)
+        strict = plan.takes_back or self.expiries(plan, []) is None
+        make = partial(Spool, source, plan.schema, width, lazy_us, strict=strict, keep=keep)
         return self._graph.obtain(("spool", source, keep), make)
 
     def with_expiries(self, plan: Plan, source: Operator, width: int) -> Operator:

@@ -124,13 +124,17 @@ def test_filter_and_project_treat_both_signs_alike() -> None:
     expect(out, "_op|_ts|_exp|v|sum\n+|1s|4s|7|8\n-|2s|4s|7|8")
 
 
-def test_a_spool_passes_a_deletion_on_with_the_row_of_its_insertion() -> None:
-    run = Run(lambda s: Spool(s, (Field("v", pa.int64()),), 1), 1)
-    run.chunk("1s", "_op|_ts|_exp|v\n+|1s|9s|7\n+|1s|9s|8")
-    assert run.operator.kept() == 2
-    run.restart()
-    expect(run.chunk("2s", "_op|_ts|_exp|v\n-|2s|9s|7"), "_op|_ts|_exp|v\n-|2s|9s|7")
-    assert run.live("2s") == [(8,)]
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_spool_passes_a_deletion_on_with_the_row_of_its_insertion(strict: bool) -> None:
+    """Also where none was expected: the rows get an index then."""
+    run = Run(lambda s: Spool(s, (Field("v", pa.int64()),), 1, strict=strict), 1)
+    run.chunk("1s", "_op|_ts|_exp|v\n+|1s|9s|7\n+|1s|9s|8\n+|1s|9s|9")
+    assert run.operator.kept() == 3
+    for second, value, left in [(2, 7, [(8,), (9,)]), (3, 9, [(8,)])]:
+        run.restart()
+        change = f"_op|_ts|_exp|v\n-|{second}s|9s|{value}"
+        expect(run.chunk(f"{second}s", change), change)
+        assert run.live(f"{second}s") == left
 
 
 @pytest.mark.parametrize("make", [expire, distinct, snapshots], ids=lambda f: f.__name__)

@@ -25,6 +25,7 @@ class Spool(Operator):
 
     Args:
         width: how many ids an input row has.
+        strict: whether a '-' is expected before a row expires. Until one comes, rows need no index.
         keep: whether rows are looked up after the chunk that brought them.
     """
 
@@ -35,16 +36,22 @@ class Spool(Operator):
         width: int,
         lazy_us: int | None = None,
         *,
+        strict: bool = True,
         keep: bool = True,
     ) -> None:
         super().__init__((source,))
         self._keep = keep
-        self._stored = ResultRows(width, schema, strict=True, lazy_us=lazy_us)
-        self._index = HashIndex(self._stored.store)
+        self._stored = ResultRows(width, schema, strict=strict, lazy_us=lazy_us)
+        self._index = HashIndex(self._stored.store) if strict else None
         self._cells = tuple(Stored(0, i) for i in range(len(schema)))
 
     def process(self, batches: Sequence[Batch], tick: Tick) -> Batch:
         (batch,) = batches
+        if self._index is None and not batch.only_inserts():
+            self._index = self._stored.index_by_ids()
+        if self._index is None:
+            positions = self._stored.place(batch, batch.columns())
+            return self._rows(positions, batch.ts, batch.seq, batch.exp, batch.sign)
         keys = group_hashes([pa.array(i) for i in batch.ids])
         columns = batch.where(batch.sign > 0).columns()
         positions = self._stored.take_in(batch, keys, self._index, columns)
@@ -74,8 +81,14 @@ class Spool(Operator):
         return self._stored.count()
 
     def state(self) -> State:
-        return {"rows": self._stored.state(), "index": self._index.state()}
+        rows = self._stored.state()
+        return (
+            {"rows": rows} if self._index is None else {"rows": rows, "index": self._index.state()}
+        )
 
     def restore(self, state: State) -> None:
+        if self._index is None and "index" in state:
+            self._index = self._stored.index_by_ids()
         self._stored.restore(nested(state, "rows"))
-        self._index.restore(nested(state, "index"))
+        if self._index is not None:
+            self._index.restore(nested(state, "index"))

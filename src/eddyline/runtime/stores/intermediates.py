@@ -46,8 +46,7 @@ class ResultRows:
         self.store.add_block("ids", width)
         self._strict = strict or explicit
         if self._strict:
-            for lane in DEATH:
-                self.store.add_lane(lane, FOREVER)
+            self._add_deaths()
         death = DEATH if self._strict else None
         lane, lifespan = ("ts", FOREVER) if explicit else ("exp", 0)
         self.liveness = Liveness(lane, lifespan, fifo=False, death=death)
@@ -55,6 +54,22 @@ class ResultRows:
         self._lazy_us = lazy_us
         self._purged = BEGINNING  # clock of the last purge
         self._compact_at = 1024
+
+    def _add_deaths(self) -> None:
+        for lane in DEATH:
+            self.store.add_lane(lane, FOREVER)
+
+    def index_by_ids(self) -> HashIndex:
+        """Let a '-' delete rows from now on; returns an index of them by their ids."""
+        if not self._strict:
+            self._strict = True
+            self._add_deaths()
+        index = HashIndex(self.store)
+        index.fill(self.all(), self._hashes_of_ids())
+        return index
+
+    def _hashes_of_ids(self) -> Array:
+        return group_hashes([pa.array(lane) for lane in self.store.held("ids").T])
 
     @property
     def text(self) -> str:
@@ -170,6 +185,5 @@ class ResultRows:
         """Take over what ``state`` returned."""
         self.store.restore(state)
         if self._by_ids is not None:
-            ids = [pa.array(lane) for lane in self.store.held("ids").T]
-            self._by_ids.fill(self.all(), group_hashes(ids))
+            self._by_ids.fill(self.all(), self._hashes_of_ids())
         self._compact_at = 2 * len(self.store) + 1024
