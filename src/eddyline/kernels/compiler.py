@@ -95,7 +95,7 @@ class _Compilations(event.Listener):
         if not REPORTS and not self._warned:
             self._warned = True
             _log.warning(
-                "compiling kernels, which are stored: some seconds per kind of query, once per install"
+                "compiling kernels, which are stored: seconds for a kind of query, once per install"
             )
 
     def on_end(self, event: Any) -> None:
