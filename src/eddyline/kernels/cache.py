@@ -36,7 +36,9 @@ _IMPORTS: Final = re.compile(r"^from (eddyline\.\w+(?:\.\w+)*) import", re.MULTI
 def _source(module: str) -> str:
     """The text of a module, which may be in an archive."""
     loader: Any = import_module(module).__loader__
-    return loader.get_source(module) or ""
+    text: str | None = loader.get_source(module)
+    assert text is not None, f"{module} was installed without its text"
+    return text
 
 
 @cache

@@ -20,6 +20,7 @@ from eddyline.kernels.moments import (
     TINY,
     add_to_squares,
     add_to_sum,
+    count_in,
     in_doubles,
     least_of,
     may_be_asked_for,
@@ -95,11 +96,7 @@ def _take(s: int, sign: int, v: float, counters: np.ndarray, sums: np.ndarray) -
         if not abs(v) < HUGE or rest != 0.0:
             return False
         sums[s, 0], sums[s, 1] = two_sum(high, low)
-    elif np.isnan(v):
-        counters[s, NANS] += sign
-    else:
-        counters[s, PLUS_INF if v > 0 else MINUS_INF] += sign
-    counters[s, COUNT] += sign
+    count_in(s, sign, v, counters)
     if counters[s, COUNT] == 0:
         sums[s, 0] = sums[s, 1] = 0.0
     return True
@@ -171,21 +168,16 @@ def run_double_spreads(
 def _take_squared(s: int, sign: int, v: float, counters: np.ndarray, sums: np.ndarray) -> bool:
     """As ``_take``, with the sum of squares; what does not fit may have changed the sums."""
     size = abs(v)
-    if size < np.inf:
-        if size != 0.0:
-            if not TINY < size < HUGE:
-                return False
-            p, e = two_product(v, v)
-            rest = add_to_sum(sums, s, sign * v)
-            high = add_to_squares(sums, s, sign * p)
-            low = add_to_squares(sums, s, sign * e)
-            if rest != 0.0 or high != 0.0 or low != 0.0:
-                return False
-    elif np.isnan(v):
-        counters[s, NANS] += sign
-    else:
-        counters[s, PLUS_INF if v > 0 else MINUS_INF] += sign
-    counters[s, COUNT] += sign
+    if 0.0 < size < np.inf:
+        if not TINY < size < HUGE:
+            return False
+        p, e = two_product(v, v)
+        rest = add_to_sum(sums, s, sign * v)
+        high = add_to_squares(sums, s, sign * p)
+        low = add_to_squares(sums, s, sign * e)
+        if rest != 0.0 or high != 0.0 or low != 0.0:
+            return False
+    count_in(s, sign, v, counters)
     if counters[s, COUNT] == 0:
         for part in range(sums.shape[1]):
             sums[s, part] = 0.0

@@ -269,15 +269,21 @@ def squared_bounds(what: int, at_most: float, at_least: float) -> tuple[float, f
 
 
 @bare_inlined
-def _take(s: int, sign: int, v: float, what: int, state: _State) -> None:
-    """Let a value enter or leave a group."""
-    counters, sums, place, limbs, free, _ = state
+def count_in(s: int, sign: int, v: float, counters: np.ndarray) -> None:
+    """Count a value of a group, or one less."""
     counters[s, COUNT] += sign
     if np.isnan(v):
         counters[s, NANS] += sign
     elif np.isinf(v):
         counters[s, PLUS_INF if v > 0 else MINUS_INF] += sign
-    else:
+
+
+@bare_inlined
+def _take(s: int, sign: int, v: float, what: int, state: _State) -> None:
+    """Let a value enter or leave a group."""
+    counters, sums, place, limbs, free, _ = state
+    count_in(s, sign, v, counters)
+    if np.isfinite(v):
         _add(s, sign, v, what, state)
     if counters[s, COUNT] == 0:
         for part in range(sums.shape[1]):
